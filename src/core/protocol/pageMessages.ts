@@ -2,14 +2,25 @@
 import * as v from 'valibot';
 import { draftSchema } from '../session/model.ts';
 
+/** A prompt on its way: sent by the page, not yet seen in the transcript. */
+export const pendingPromptSchema = v.object({ messageId: v.string(), text: v.string() });
+export type PendingPrompt = Readonly<v.InferOutput<typeof pendingPromptSchema>>;
+
+/** Where the view stands: `offset` pixels below the top of this message. Holds when older pages or other widths change the pixels above. */
+export const scrollAnchorSchema = v.object({ messageId: v.string(), offset: v.number() });
+export type ScrollAnchor = Readonly<v.InferOutput<typeof scrollAnchorSchema>>;
+
 /**
- * What a page keeps in the webview state (`setState`), so that a reload finds its chat even before the host answers.
- * `words` guards the newest keystrokes: text typed since the host last confirmed a draft.
+ * What a page keeps in the webview state (`setState`): a reload finds its chat and the newest keystrokes by it, even
+ * before the host answers. The fields with defaults are the page's own business; the host reads the others.
  */
 export const pageStateSchema = v.object({
   panelId: v.string(),
   sessionId: v.string(),
   draft: draftSchema,
+  /** Puts a prompt back into the composer when the page goes down before the host took it. */
+  pending: v.optional(v.array(pendingPromptSchema), []),
+  anchor: v.optional(v.nullable(scrollAnchorSchema), null),
 });
 export type PageState = Readonly<v.InferOutput<typeof pageStateSchema>>;
 
@@ -24,7 +35,8 @@ export const pageMessageSchema = v.variant('type', [
   /** Retries saving what is not saved. */
   v.object({ type: v.literal('saveAgain') }),
   v.object({ type: v.literal('draft'), draft: draftSchema }),
-  v.object({ type: v.literal('loadOlder') }),
+  /** Wants the page of messages before this one, the oldest it has. */
+  v.object({ type: v.literal('loadOlder'), before: v.string() }),
   v.object({ type: v.literal('archive') }),
   v.object({ type: v.literal('reopen') }),
   v.object({ type: v.literal('newChat') }),

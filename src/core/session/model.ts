@@ -108,11 +108,20 @@ export const sessionSchema = v.object({
 });
 export type Session = Readonly<v.InferOutput<typeof sessionSchema>>;
 
-/** What the user had typed and not sent. `scroll` is a pixel offset from the transcript's top, or null at its end. */
-export const draftSchema = v.object({ text: v.string(), caret: v.number(), scroll: v.nullable(v.number()) });
+/**
+ * What the user had typed and not sent. `scroll` is a pixel offset from the transcript's top, or null at its end.
+ * `editedAt` (Unix time in milliseconds; set also when sending empties the text) decides between the page's copy and the
+ * stored one: the newer wins, so that a sent text never returns and a keystroke is never lost.
+ */
+export const draftSchema = v.object({
+  text: v.string(),
+  caret: v.number(),
+  scroll: v.nullable(v.number()),
+  editedAt: v.number(),
+});
 export type Draft = Readonly<v.InferOutput<typeof draftSchema>>;
 
-export const emptyDraft: Draft = { text: '', caret: 0, scroll: null };
+export const emptyDraft: Draft = { text: '', caret: 0, scroll: null, editedAt: 0 };
 
 /** A session that is not stored yet: nothing is written for a chat until it has a prompt or a draft. */
 export function makeSession(

@@ -1,0 +1,63 @@
+/** Puts what the user types on disk: after a short rest, and at least every second while they go on typing. */
+import { emptyDraft, type Draft } from '../session/model.ts';
+
+/** Written when the user rests this long. */
+const restMs = 300;
+/** And at least this often while they do not. */
+const atLeastMs = 1000;
+
+export class DraftKeeper {
+  readonly #save: (draft: Draft) => Promise<void>;
+  #current: Draft;
+  #waitingSince: number | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** `save` writes the draft; it reports its own failures, and is called again with the next change. */
+  constructor(initial: Draft, save: (draft: Draft) => Promise<void>) {
+    this.#current = initial;
+    this.#save = save;
+  }
+
+  get current(): Draft {
+    return this.#current;
+  }
+
+  /** Takes a newer draft; an older one (a page restored from before a send) is ignored. */
+  set(draft: Draft): void {
+    if (draft.editedAt <= this.#current.editedAt) return;
+    this.#current = draft;
+    const now = performance.now();
+    this.#waitingSince ??= now;
+    const wait = Math.max(0, Math.min(restMs, this.#waitingSince + atLeastMs - now));
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.flush(), wait);
+  }
+
+  /** The draft as it is to be stored together with the prompt that was made of it: empty, and newer than the text was. */
+  emptied(now: number): Draft {
+    return { ...emptyDraft, editedAt: Math.max(now, this.#current.editedAt + 1) };
+  }
+
+  /** The prompt is stored, and this draft with it. */
+  stored(draft: Draft): void {
+    this.#current = draft;
+    this.#cancel();
+  }
+
+  /** Writes what waits, now. */
+  async flush(): Promise<void> {
+    if (this.#waitingSince === null) return;
+    this.#cancel();
+    await this.#save(this.#current);
+  }
+
+  dispose(): void {
+    this.#cancel();
+  }
+
+  #cancel(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#waitingSince = null;
+  }
+}

@@ -1,0 +1,24 @@
+/** Turns what went wrong into a sentence for the user that names the cause and the way out. */
+import type { Problem } from '../session/model.ts';
+import { StoreError } from '../store/errors.ts';
+
+/** A problem of the store, for the panel. Errors of other kinds are described by their own message. */
+export function describeStoreProblem(error: unknown): Problem {
+  if (error instanceof StoreError) return { reason: error.reason, message: error.message };
+  return { reason: 'unknown', message: `This could not be saved: ${messageOf(error)}` };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Something the user asked for that cannot be done now; `message` says why and what to do instead. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly reason: 'archived' | 'running' | 'empty' | 'not_found' | 'nothing_to_do' | 'not_owned';
+
+  constructor(reason: RefusedError['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}

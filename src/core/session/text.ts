@@ -1,0 +1,35 @@
+/** Small text helpers that host and page share. */
+
+/** Length in UTF-8 bytes, counted without encoding. A lone surrogate counts as the three bytes of its replacement. */
+export function byteLength(text: string): number {
+  let bytes = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 0x80) bytes += 1;
+    else if (code < 0x800) bytes += 2;
+    else if (isHighSurrogate(code) && isLowSurrogate(text.charCodeAt(index + 1))) {
+      bytes += 4;
+      index++;
+    } else bytes += 3;
+  }
+  return bytes;
+}
+
+/** The first line with words in it, at most `limit` UTF-16 units, cut between words where possible and never inside a character. */
+export function firstWords(text: string, limit: number): string {
+  const line = text.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
+  const words = line.trim().replace(/\s+/g, ' ');
+  if (words.length <= limit) return words;
+  const cut = words.slice(0, limit - 1);
+  const end = isHighSurrogate(cut.charCodeAt(cut.length - 1)) ? cut.slice(0, -1) : cut;
+  const space = words.lastIndexOf(' ', limit - 1);
+  return `${space > limit / 2 ? end.slice(0, space) : end}…`;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}

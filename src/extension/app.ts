@@ -1,0 +1,61 @@
+/** The composition root: builds everything by constructor arguments. Nothing here opens the store or reads a chat. */
+import { readFile } from 'node:fs/promises';
+import { ulid } from 'ulid';
+import * as vscode from 'vscode';
+import { RuntimeRegistry } from '../core/runtime/registry.ts';
+import { recoverInterrupted } from '../core/runtime/recovery.ts';
+import { Store } from '../core/store/store.ts';
+import { systemPrompt } from '../core/agent/systemPrompt.ts';
+import { makeWorkspaceTools } from '../core/tools/workspaceTools.ts';
+import { ChatList } from './chatList.ts';
+import { registerCommands } from './commands.ts';
+import { CoreAccess, type Core } from './core.ts';
+import { Disposables } from './disposables.ts';
+import { Models } from './models.ts';
+import { ChatPanels } from './panels.ts';
+import { EditorWorkspace } from './editorWorkspace.ts';
+
+export interface App extends vscode.Disposable {
+  /** Writes what waits and closes the store; for `deactivate`. */
+  close(): Promise<void>;
+}
+
+export function createApp(context: vscode.ExtensionContext): App {
+  const disposables = new Disposables();
+  const output = disposables.add(vscode.window.createOutputChannel('Holdfast', { log: true }));
+  const log = (line: string) => output.info(line);
+  const distribution = vscode.Uri.joinPath(context.extensionUri, 'dist');
+  const models = disposables.add(new Models(context.secrets));
+  const tools = makeWorkspaceTools(new EditorWorkspace());
+
+  const openCore = async (): Promise<Core> => {
+    const store = await Store.open({
+      folder: context.globalStorageUri.fsPath,
+      wasm: await readFile(vscode.Uri.joinPath(distribution, 'sql-wasm.wasm').fsPath),
+      checkpointWorkerFile: vscode.Uri.joinPath(distribution, 'checkpoint.cjs').fsPath,
+      windowId: ulid(),
+      log,
+    });
+    await recoverInterrupted(store);
+    const registry = new RuntimeRegistry({
+      store,
+      model: (modelId) => models.model(modelId),
+      modelPicker: (modelId) => models.picker(modelId),
+      tools: () => tools,
+      system: systemPrompt,
+      now: Date.now,
+      newId: ulid,
+      log,
+    });
+    models.onDidChange(() => registry.modelsChanged());
+    return { store, registry };
+  };
+  const core = new CoreAccess(openCore);
+
+  const panels = disposables.add(
+    new ChatPanels({ core, distribution, defaultModelId: () => models.defaultModelId(), log }),
+  );
+  const list = disposables.add(new ChatList(core));
+  disposables.add(registerCommands({ core, panels, list, models }));
+  return { close: () => core.close(), dispose: () => disposables.dispose() };
+}

@@ -1,0 +1,76 @@
+/** What the user can ask for from the palette, menus and the chat list. Closing is not among them: closing ends nothing. */
+import * as vscode from 'vscode';
+import { messageOf } from '../core/runtime/problems.ts';
+import { latestChat } from '../core/store/sessions.ts';
+import type { ChatList, ChatListNode } from './chatList.ts';
+import { commands } from './contributions.ts';
+import type { CoreAccess } from './core.ts';
+import { Disposables } from './disposables.ts';
+import type { Models } from './models.ts';
+import type { ChatPanels } from './panels.ts';
+import { workspaceIdentity } from './workspaceIdentity.ts';
+
+export interface CommandServices {
+  readonly core: CoreAccess;
+  readonly panels: ChatPanels;
+  readonly list: ChatList;
+  readonly models: Models;
+}
+
+export function registerCommands(services: CommandServices): vscode.Disposable {
+  const { core, panels, list, models } = services;
+  const disposables = new Disposables();
+  const register = (name: string, run: (node?: ChatListNode) => Promise<void> | void) => {
+    disposables.add(
+      vscode.commands.registerCommand(name, async (node?: ChatListNode) => {
+        try {
+          await run(node);
+        } catch (error) {
+          await vscode.window.showErrorMessage(messageOf(error));
+        }
+      }),
+    );
+  };
+
+  register(commands.newChat, () => {
+    panels.openNew();
+  });
+  register(commands.openLastChat, () => openLastChat(services));
+  register(commands.openChat, (node) => {
+    if (node?.kind === 'chat') panels.open(node.session.id);
+  });
+  register(commands.archiveChat, async (node) => {
+    if (node?.kind === 'chat') return (await core.get()).registry.archive(node.session.id);
+    await panelInFront(panels).act((runtime) => runtime.archive());
+  });
+  register(commands.reopenChat, async (node) => {
+    if (node?.kind === 'chat') return (await core.get()).registry.reopen(node.session.id);
+    await panelInFront(panels).act((runtime) => runtime.reopen());
+  });
+  register(commands.refreshChats, () => list.refresh());
+  register(commands.setApiKey, () => models.askForKey());
+  return disposables;
+}
+
+function panelInFront(panels: ChatPanels) {
+  const panel = panels.active;
+  if (panel === undefined)
+    throw new Error('No chat panel is in front: click into the chat first, or use the chat list.');
+  return panel;
+}
+
+async function openLastChat({ core, panels }: CommandServices): Promise<void> {
+  const { store } = await core.get();
+  const { uri } = workspaceIdentity();
+  const last = store.read((reader) => latestChat(reader, uri));
+  if (last !== null) {
+    panels.open(last.id);
+    return;
+  }
+  const newChat = 'New Chat';
+  const answer = await vscode.window.showInformationMessage(
+    'There is no open chat of this workspace yet.',
+    newChat,
+  );
+  if (answer === newChat) panels.openNew();
+}
