@@ -6,6 +6,7 @@
  */
 import * as v from 'valibot';
 import type { ToolDescription } from '../models/chatModel.ts';
+import { WorkspaceError } from './workspace.ts';
 
 export interface ToolContext {
   readonly signal: AbortSignal;
@@ -34,7 +35,7 @@ export class ToolError extends Error {
 
 /**
  * A tool whose arguments are parsed with `schema` before its code sees them. What `run` returns as text is a success;
- * a `ToolError` it throws becomes an error result.
+ * a `ToolError` or `WorkspaceError` it throws becomes an error result.
  */
 export function makeTool<Schema extends v.GenericSchema>(definition: {
   readonly name: string;
@@ -54,7 +55,8 @@ export function makeTool<Schema extends v.GenericSchema>(definition: {
       try {
         return { text: await definition.run(parsed.output, context), isError: false };
       } catch (error) {
-        if (error instanceof ToolError) return { text: error.message, isError: true };
+        if (error instanceof ToolError || error instanceof WorkspaceError)
+          return { text: error.message, isError: true };
         throw error;
       }
     },
