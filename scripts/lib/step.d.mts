@@ -1,0 +1,1 @@
+export function step<Result>(sentence: string, work: () => Result | Promise<Result>): Promise<Result>;
