@@ -8,7 +8,7 @@ const questionWords = new Set(
   (
     'a about above actually all also am an and any are aren as at be because been before being below between both but ' +
     'by can could did do does doesn doing don done during each either else every for from had has have having he her ' +
-    'here hers him his how i if in into is isn it its itself just let like many may me might mine more most much must ' +
+    'here hers him his how i if in into is isn it its itself just let like long many may me might mine more most much must ' +
     'my need no nor not now of off ok okay on once only or other our ours out over own per please same shall she ' +
     'should so some such than thank thanks that the their theirs them then there these they this those through to ' +
     'too under until up upon us very want was wasn we were what whats when where wheres which while who whom whose ' +
