@@ -1,0 +1,213 @@
+/** The page's model: what is known, and what the user can do. Views read its signals and call its methods. */
+import { batch, computed, signal } from '@preact/signals';
+import type { HostMessage, ModelPicker } from '../../core/protocol/hostMessages.ts';
+import type { ChatEvent } from '../../core/session/events.ts';
+import type { Problem } from '../../core/session/model.ts';
+import { isEndedByUser } from '../../core/session/reasons.ts';
+import type { Host } from '../host.ts';
+import type { PageConfig } from '../pageConfig.ts';
+import { words } from '../words.ts';
+import { ChatView } from './chatView.ts';
+import { Connection, type Snapshot } from './connection.ts';
+import { DraftBox, type Position } from './draftBox.ts';
+
+/** After this long an unanswered request for older messages may be repeated. */
+const olderPatienceMs = 5000;
+
+export class Page {
+  readonly chat = new ChatView();
+  readonly draft: DraftBox;
+  readonly connection: Connection;
+  readonly models = signal<ModelPicker | null>(null);
+  readonly unavailable = signal<Problem | null>(null);
+  /** A passing sentence. */
+  readonly notice = signal<string | null>(null);
+  /** For the live region: how turns start and end. */
+  readonly announcement = signal('');
+  readonly isLoadingOlder = signal(false);
+  /** Counts the host's requests to put the caret into the composer. */
+  readonly focusRequests = signal(0);
+  /** Counts the user's own prompts: the view goes to the end for each. */
+  readonly sent = signal(0);
+  /** Goes up with each snapshot of another chat or runtime, when the view has to find its place anew. */
+  readonly opened = signal(0);
+
+  readonly isArchived = computed(() => {
+    const reason = this.chat.session.value?.endReason ?? null;
+    return reason !== null && isEndedByUser(reason);
+  });
+  readonly isConnected = computed(() => this.connection.phase.value === 'connected');
+  /** Whether anything can be asked of the chat: it is there, live and open. */
+  readonly isWritable = computed(
+    () =>
+      this.isConnected.value &&
+      this.chat.session.value !== null &&
+      this.unavailable.value === null &&
+      !this.isArchived.value,
+  );
+  readonly isBusy = computed(() => this.chat.running.value !== null || this.draft.pending.value.length > 0);
+  readonly canSend = computed(
+    () => this.isWritable.value && !this.isBusy.value && this.draft.text.value.trim() !== '',
+  );
+  readonly #host: Host;
+  #olderAskedAt = 0;
+
+  constructor(host: Host, config: PageConfig, newId: () => string) {
+    this.#host = host;
+    this.draft = new DraftBox(host, config, newId);
+    this.connection = new Connection(host, {
+      onSnapshot: (snapshot, isNewRuntime) => this.#takeSnapshot(snapshot, isNewRuntime),
+      onEvent: (event) => this.#takeEvent(event),
+      draft: () => this.draft.ownDraft,
+    });
+  }
+
+  start(): void {
+    this.#host.listen((message) => this.#receive(message));
+    this.connection.start();
+  }
+
+  send(): void {
+    if (this.canSend.value) {
+      this.notice.value = null;
+      this.draft.send();
+      this.sent.value += 1;
+    } else if (this.chat.running.value !== null && this.draft.text.value.trim() !== '') {
+      this.notice.value = words.waitForAnswer;
+    }
+  }
+
+  stop(): void {
+    const running = this.chat.running.value;
+    if (running !== null && running.phase !== 'stopping') this.#host.post({ type: 'stop' });
+  }
+
+  retry(): void {
+    this.#host.post({ type: 'retry' });
+  }
+
+  continue(): void {
+    this.#host.post({ type: 'continue' });
+  }
+
+  saveAgain(): void {
+    this.#host.post({ type: 'saveAgain' });
+  }
+
+  archive(): void {
+    this.#host.post({ type: 'archive' });
+  }
+
+  reopen(): void {
+    this.#host.post({ type: 'reopen' });
+  }
+
+  newChat(): void {
+    this.#host.post({ type: 'newChat' });
+  }
+
+  selectModel(modelId: string): void {
+    this.#host.post({ type: 'selectModel', modelId });
+  }
+
+  openSettings(): void {
+    this.#host.post({ type: 'openSettings' });
+  }
+
+  openLink(href: string): void {
+    this.#host.post({ type: 'openLink', href });
+  }
+
+  copy(text: string): void {
+    this.#host.post({ type: 'copy', text });
+  }
+
+  reloadWindow(): void {
+    this.#host.post({ type: 'reloadWindow' });
+  }
+
+  /** The view came to rest elsewhere; nothing is said of a place that is the same. */
+  moveTo(position: Position): void {
+    const { scroll, anchor } = this.draft.position;
+    const isSame =
+      position.scroll === scroll &&
+      position.anchor?.messageId === anchor?.messageId &&
+      position.anchor?.offset === anchor?.offset;
+    if (!isSame && this.chat.session.value !== null) this.draft.moveTo(position);
+  }
+
+  loadOlder(): void {
+    const oldest = this.chat.state?.messages[0];
+    if (oldest === undefined || !this.chat.hasOlder.value) return;
+    const now = performance.now();
+    if (this.isLoadingOlder.value && now - this.#olderAskedAt < olderPatienceMs) return;
+    this.#olderAskedAt = now;
+    this.isLoadingOlder.value = true;
+    this.#host.post({ type: 'loadOlder', before: oldest.id });
+  }
+
+  #receive(message: HostMessage): void {
+    this.connection.receive(message);
+    switch (message.type) {
+      case 'models':
+        this.models.value = message.models;
+        break;
+      case 'sendRejected':
+        this.draft.giveBack(message.messageId);
+        this.notice.value = `${message.problem.message} ${words.keepsText}`;
+        break;
+      case 'unavailable':
+        this.unavailable.value = message.problem;
+        break;
+      case 'notice':
+        this.notice.value = message.message;
+        break;
+      case 'focusComposer':
+        this.focusRequests.value += 1;
+        break;
+      case 'snapshot':
+      case 'event':
+      case 'pong':
+        break; // the connection's
+    }
+  }
+
+  #takeSnapshot(snapshot: Snapshot, isNewRuntime: boolean): void {
+    batch(() => {
+      const { session, messages } = snapshot.chat;
+      const ids = new Set(messages.map((message) => message.id));
+      this.draft.meet(session, snapshot.draft, (id) => ids.has(id), isNewRuntime);
+      this.unavailable.value = null;
+      this.models.value = snapshot.models;
+      this.isLoadingOlder.value = false;
+      const isOtherChat = this.chat.session.value?.id !== session.id;
+      this.chat.replace(snapshot.chat);
+      if (isOtherChat) this.opened.value += 1;
+    });
+  }
+
+  #takeEvent(event: ChatEvent): void {
+    // An answer to a question asked before a snapshot would leave a hole.
+    if (event.type === 'olderLoaded' && !this.isLoadingOlder.value) return;
+    batch(() => {
+      this.chat.apply(event);
+      switch (event.type) {
+        case 'messageAdded':
+          this.draft.arrived(event.message.id);
+          break;
+        case 'turnStarted':
+          this.announcement.value = words.turnStarted;
+          break;
+        case 'turnEnded':
+          this.announcement.value = words.turnEnded[event.stopReason];
+          if (this.notice.value === words.waitForAnswer) this.notice.value = null;
+          break;
+        case 'olderLoaded':
+          this.isLoadingOlder.value = false;
+          break;
+        default:
+          break;
+      }
+    });
+  }
+}
