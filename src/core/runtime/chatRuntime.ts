@@ -7,13 +7,14 @@
 import { runTurn } from '../agent/turn.ts';
 import type { ChatModel } from '../models/chatModel.ts';
 import type { HostMessage, ModelPicker } from '../protocol/hostMessages.ts';
-import type { ChatEvent } from '../session/events.ts';
+import type { AgentEvent, ChatEvent } from '../session/events.ts';
 import { makeMessage, type Draft, type Message, type Session } from '../session/model.ts';
 import { toModelMessages } from '../session/projection.ts';
 import { isEndedByUser } from '../session/reasons.ts';
 import { makeChatState, reduce, type ChatState } from '../session/reducer.ts';
 import { firstWords } from '../session/text.ts';
 import { saveDraft } from '../store/drafts.ts';
+import { acquireLease, guardLease, releaseLease, type Lease } from '../store/leases.ts';
 import { insertMessage, supersedeMessages } from '../store/messages.ts';
 import { endSession, getSession, insertSession, reopenSession, updateSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
@@ -39,6 +40,8 @@ export interface RuntimeServices {
   readonly system: () => string;
   readonly now: () => number;
   readonly newId: () => string;
+  /** Whether a window is still there; one of which that cannot be told counts as alive. */
+  readonly isWindowAlive: (windowId: string) => boolean;
   /** Told after a change that lists may show (running, ended, titled). */
   readonly onChange: (runtime: ChatRuntime) => void;
   readonly log: (line: string) => void;
@@ -66,6 +69,8 @@ export class ChatRuntime {
   #turn: RunningTurn | null = null;
   /** A prompt is being stored: no second one may overtake it. */
   #isStarting = false;
+  /** Proof that this runtime may write its session; taken with the first write, not by looking. */
+  #lease: Lease | null = null;
 
   constructor(services: RuntimeServices, chat: LoadedChat) {
     this.id = services.newId();
@@ -73,9 +78,8 @@ export class ChatRuntime {
     this.#state = makeChatState(chat.session, chat.messages);
     this.#draft = new DraftKeeper(chat.draft, (draft) => this.#saveDraft(draft));
     this.#recorder = new Recorder({
-      store: services.store,
+      write: (change) => this.#write(change),
       message: (id) => this.#state.messages.findLast((message) => message.id === id),
-      prepare: (writer) => this.#prepareWrite(writer),
       onSaved: (ids) => this.#apply({ type: 'messagesSaved', ids: [...ids] }),
       onProblem: (problem) => this.#apply({ type: 'savingChanged', problem }),
     });
@@ -152,8 +156,7 @@ export class ChatRuntime {
     const titled = this.#titled(text);
     const draft = this.#draft.emptied(this.#services.now());
     await this.#starting(async () => {
-      await this.#services.store.write((writer) => {
-        this.#prepareWrite(writer);
+      await this.#write((writer) => {
         insertMessage(writer, message);
         if (titled !== null) updateSession(writer, this.session.id, titled);
         saveDraft(writer, { key: this.session.id, sessionId: this.session.id, draft });
@@ -182,8 +185,7 @@ export class ChatRuntime {
     const ids = after.filter((message) => message.active).map((message) => message.id);
     await this.#starting(async () => {
       if (ids.length === 0) return;
-      await this.#services.store.write((writer) => {
-        this.#prepareWrite(writer);
+      await this.#write((writer) => {
         supersedeMessages(writer, ids);
       });
       this.#apply({ type: 'messagesSuperseded', ids });
@@ -247,6 +249,14 @@ export class ChatRuntime {
     await Promise.all([this.#recorder.flush(), this.#draft.flush()]);
   }
 
+  /** Lets others write the chat. */
+  async releaseLease(): Promise<void> {
+    const lease = this.#lease;
+    if (lease === null) return;
+    this.#lease = null;
+    await this.#services.store.write((writer) => releaseLease(writer, lease));
+  }
+
   /** Stops timers. The chat stays as it is in the store. */
   dispose(): void {
     this.#recorder.dispose();
@@ -286,20 +296,19 @@ export class ChatRuntime {
       newId: this.#services.newId,
       now: this.#services.now,
       maxSteps,
-    }).then(() => this.#turnDone());
+    }).then(() => this.#recorder.flush());
     this.#turn = { controller, done };
     this.#services.onChange(this);
   }
 
-  async #turnDone(): Promise<void> {
-    this.#turn = null;
-    await this.#recorder.flush();
-    this.#readSessionAgain();
-    this.#services.onChange(this);
-  }
-
   /** An event of the agent loop: applied, shown, and handed to the recorder. */
-  #emit(event: ChatEvent): void {
+  #emit(event: AgentEvent): void {
+    if (event.type === 'turnEnded') {
+      // Whoever sees that the turn is over may start the next one at once, and sees what it changed of the session.
+      this.#turn = null;
+      this.#recorder.changed([]);
+      this.#readSessionAgain();
+    }
     this.#apply(event);
     switch (event.type) {
       case 'textAppended':
@@ -313,7 +322,8 @@ export class ChatRuntime {
       case 'messageFinished':
         this.#recorder.changed([event.id]);
         break;
-      default:
+      case 'turnEnded':
+        this.#services.onChange(this);
         break;
     }
   }
@@ -333,9 +343,34 @@ export class ChatRuntime {
     for (const viewer of this.#viewers) viewer.receive(message);
   }
 
-  /** Creates the session's row with its first write. */
-  #prepareWrite(writer: WriteTransaction): void {
-    if (getSession(writer, this.session.id) === null) insertSession(writer, this.session);
+  /**
+   * Every transaction of this runtime: proves first that it may write the session, and creates the session's row if need
+   * be. Rejects with SessionNotOwnedError when another live runtime writes this chat, or took it over.
+   */
+  async #write<T>(change: (writer: WriteTransaction) => T): Promise<T> {
+    let lease: Lease | null = null;
+    const value = await this.#services.store.write((writer) => {
+      lease = this.#own(writer);
+      if (getSession(writer, this.session.id) === null) insertSession(writer, this.session);
+      return change(writer);
+    });
+    this.#lease = lease;
+    return value;
+  }
+
+  /** Once held, a lease is only ever checked: whoever took it over must not lose it to our next write. */
+  #own(writer: WriteTransaction): Lease {
+    if (this.#lease !== null) {
+      guardLease(writer, this.#lease);
+      return this.#lease;
+    }
+    return acquireLease(writer, {
+      sessionId: this.session.id,
+      runtimeId: this.id,
+      windowId: this.#services.store.windowId,
+      now: this.#services.now(),
+      isWindowAlive: this.#services.isWindowAlive,
+    });
   }
 
   async #saveDraft(draft: Draft): Promise<void> {

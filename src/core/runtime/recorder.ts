@@ -16,7 +16,6 @@ import {
   setMessageToolCalls,
   supersedeMessages,
 } from '../store/messages.ts';
-import type { Store } from '../store/store.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
 import { describeStoreProblem } from './problems.ts';
 
@@ -29,11 +28,10 @@ const firstRetryMs = 1000;
 const lastRetryMs = 30_000;
 
 export interface RecorderOptions {
-  readonly store: Store;
+  /** Runs a transaction of the chat's runtime; its promise resolves when it is durable. */
+  readonly write: (change: (writer: WriteTransaction) => void) => Promise<void>;
   /** The message as it is now; undefined when the runtime does not know it. */
   readonly message: (id: string) => Message | undefined;
-  /** Runs first in every transaction: creates the session's row if need be and makes sure that we may write. */
-  readonly prepare: (writer: WriteTransaction) => void;
   readonly onSaved: (ids: readonly string[]) => void;
   readonly onProblem: (problem: Problem | null) => void;
 }
@@ -102,9 +100,8 @@ export class Recorder {
     this.#dirty.clear();
     this.#waitingBytes = 0;
     const stored = this.#stored;
-    const write = this.#options.store
+    const write = this.#options
       .write((writer) => {
-        this.#options.prepare(writer);
         for (const message of written) {
           writeMessage(writer, message, stored.get(message.id), this.#uncertain.has(message.id));
         }

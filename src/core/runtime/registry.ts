@@ -118,6 +118,7 @@ export class RuntimeRegistry {
     this.#stopFollowing();
     for (const runtime of this.#runtimes.values()) void runtime.stop();
     await Promise.all([...this.#runtimes.values()].map((runtime) => runtime.flush()));
+    await Promise.all([...this.#runtimes.values()].map((runtime) => runtime.releaseLease()));
     for (const runtime of this.#runtimes.values()) runtime.dispose();
     this.#runtimes.clear();
   }
@@ -135,8 +136,11 @@ export class RuntimeRegistry {
   #releaseIfUnused(runtime: ChatRuntime): void {
     if (runtime.viewerCount > 0 || runtime.isRunning || runtime.hasUnwritten) return;
     if (this.#runtimes.get(runtime.session.id) !== runtime) return;
-    runtime.dispose();
     this.#runtimes.delete(runtime.session.id);
+    runtime.dispose();
+    runtime
+      .releaseLease()
+      .catch((error: unknown) => this.#services.log(`lease not released: ${String(error)}`));
   }
 
   #announce(): void {

@@ -1,0 +1,78 @@
+/** A VS Code with the extension installed, on a copy of the sample workspace, and a model server it is configured for. */
+import { join } from 'node:path';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { closeBrowser, launchBrowser } from '../support/vscode/browser.ts';
+import { chatPanel, openChat, type ChatPanel } from '../support/vscode/chatPanel.ts';
+import { installExtension } from '../support/vscode/install.ts';
+import { startServer, type Server } from '../support/vscode/server.ts';
+import type { Settings } from '../support/vscode/settings.ts';
+import { openWindow, type VscodeWindow } from '../support/vscode/window.ts';
+import { copySampleWorkspace, scratchDirectory, type Scratch } from '../support/vscode/workspace.ts';
+import { startModelServer, type ModelServer } from '../support/modelServer.ts';
+
+export class Editor {
+  readonly server: Server;
+  readonly models: ModelServer;
+  readonly folder: string;
+  /** Keeps what VS Code stores in the browser: open editors and webview state outlive a window of it. */
+  readonly context: BrowserContext;
+  readonly #browser: Browser;
+  readonly #scratch: Scratch;
+
+  private constructor(parts: {
+    server: Server;
+    models: ModelServer;
+    folder: string;
+    browser: Browser;
+    context: BrowserContext;
+    scratch: Scratch;
+  }) {
+    this.server = parts.server;
+    this.models = parts.models;
+    this.folder = parts.folder;
+    this.context = parts.context;
+    this.#browser = parts.browser;
+    this.#scratch = parts.scratch;
+  }
+
+  /** `offline`: no provider is configured, so that the offline guide answers. */
+  static async start(options: { offline?: boolean; settings?: Settings } = {}): Promise<Editor> {
+    const scratch = scratchDirectory('holdfast-e2e-');
+    const models = await startModelServer();
+    const folder = copySampleWorkspace(scratch.path);
+    const extensionsDirectory = join(scratch.path, 'extensions');
+    await installExtension(extensionsDirectory);
+    const providers = [{ name: 'Test', baseUrl: models.baseUrl, models: ['test-model'] }];
+    const server = await startServer({
+      directory: join(scratch.path, 'server'),
+      extensionsDirectory,
+      settings: {
+        ...(options.offline === true ? {} : { 'holdfast.providers': providers }),
+        ...options.settings,
+      },
+    });
+    const browser = await launchBrowser();
+    const context = await browser.newContext();
+    return new Editor({ server, models, folder, browser, context, scratch });
+  }
+
+  openWindow(folder = this.folder): Promise<VscodeWindow> {
+    return openWindow(this.context, this.server, { folder });
+  }
+
+  async stop(): Promise<void> {
+    await closeBrowser(this.#browser);
+    await this.server.stop();
+    await this.models.close();
+    this.#scratch.remove();
+  }
+}
+
+/** A window with a new chat in front. */
+export async function openNewChat(editor: Editor): Promise<{ window: VscodeWindow; panel: ChatPanel }> {
+  const window = await editor.openWindow();
+  const panel = await openChat(window);
+  return { window, panel };
+}
+
+export { chatPanel };
