@@ -17,7 +17,7 @@ import {
 const bodySchema = v.looseObject({
   model: v.optional(v.string(), ''),
   messages: v.optional(v.array(v.looseObject({ role: v.string(), content: v.optional(v.unknown()) })), []),
-  tools: v.optional(v.array(v.unknown()), []),
+  tools: v.optional(v.array(v.unknown())),
   stream: v.optional(v.boolean(), false),
 });
 export type ModelRequestBody = v.InferOutput<typeof bodySchema>;
