@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { format } from 'node:util';
 import type { Page } from 'playwright-core';
 import { closeBrowser, launchBrowser } from './browser.ts';
 import { startServer } from './server.ts';
@@ -55,11 +56,30 @@ export async function standIn(commandLine: readonly string[]): Promise<number> {
   }
 }
 
+/** What the browser-hosted workbench says about itself in every run; `HOLDFAST_VERBOSE=1` shows it too. */
+const noise = [
+  /\/static\/out\/vs\/code\/browser\/workbench\/workbench\.js/,
+  /^Error: Could not locate the bindings file/,
+  /^(Error: )?Cannot find module '\.\/build\/Release\/watchdog'/,
+  /^Creating a socket \(renderer-/,
+  /^Creation of workbench contribution/,
+  /^Resolv(ing|ed) connection token/,
+  /^(Ignoring fetching|Updating) additional builtin extensions/,
+  /^\[(reconnection-grace-time|Service Worker|AgentHost:remote|AccountPolicyGate|lifecycle)\]/,
+];
+
 /** The workbench calls these two when a test module was asked for; on the desktop they are the program's own. */
 async function connect(page: Page, exited: (code: number) => void): Promise<void> {
-  await page.exposeFunction('codeAutomationExit', (code: number) => exited(code));
+  const verbose = process.env['HOLDFAST_VERBOSE'] === '1';
+  let over = false;
+  await page.exposeFunction('codeAutomationExit', (code: number) => {
+    // What follows is the workbench complaining that it is being closed.
+    over = !verbose;
+    exited(code);
+  });
   await page.exposeFunction('codeAutomationLog', (_type: string, values: readonly unknown[]) => {
-    console.log(...values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))));
+    const line = format(...values);
+    if (verbose || !(over || noise.some((pattern) => pattern.test(line)))) console.log(line);
   });
   page.on('crash', () => {
     console.error('The page of the stand-in for VS Code crashed');

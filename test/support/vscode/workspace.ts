@@ -9,7 +9,7 @@ export interface Scratch {
 }
 
 /** A folder of its own for a test's server; removed when the test says so, so that a failed one can be looked at. */
-export function scratchDirectory(name = 'holdfast-test-'): Scratch {
+export function scratchDirectory(name = 'holdfast-vscode-test-'): Scratch {
   const path = mkdtempSync(join(tmpdir(), name));
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) };
 }
