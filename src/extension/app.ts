@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { RuntimeRegistry } from '../core/runtime/registry.ts';
 import { recoverInterrupted } from '../core/runtime/recovery.ts';
 import { Store } from '../core/store/store.ts';
-import { systemPrompt } from '../core/agent/systemPrompt.ts';
+import { systemPrompt } from '../core/runtime/systemPrompt.ts';
 import { makeWorkspaceTools } from '../core/tools/workspaceTools.ts';
 import { ChatList } from './chatList.ts';
 import { registerCommands } from './commands.ts';
@@ -26,25 +26,27 @@ export function createApp(context: vscode.ExtensionContext): App {
   const log = (line: string) => output.info(line);
   const distribution = vscode.Uri.joinPath(context.extensionUri, 'dist');
   const models = disposables.add(new Models(context.secrets));
-  const tools = makeWorkspaceTools(new EditorWorkspace());
+  const tools = makeWorkspaceTools(new EditorWorkspace(), Date.now);
 
   const openCore = async (): Promise<Core> => {
     const store = await Store.open({
       folder: context.globalStorageUri.fsPath,
       wasm: await readFile(vscode.Uri.joinPath(distribution, 'sql-wasm.wasm').fsPath),
-      checkpointWorkerFile: vscode.Uri.joinPath(distribution, 'checkpoint.cjs').fsPath,
+      checkpointWorkerFile: null,
       windowId: ulid(),
       log,
     });
-    await recoverInterrupted(store);
+    const isWindowAlive = () => false;
+    await recoverInterrupted(store, isWindowAlive, Date.now());
     const registry = new RuntimeRegistry({
       store,
       model: (modelId) => models.model(modelId),
       modelPicker: (modelId) => models.picker(modelId),
       tools: () => tools,
-      system: systemPrompt,
+      system: () => systemPrompt(vscode.workspace.name ?? null),
       now: Date.now,
       newId: ulid,
+      isWindowAlive,
       log,
     });
     models.onDidChange(() => registry.modelsChanged());

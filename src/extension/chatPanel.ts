@@ -40,7 +40,7 @@ export class ChatPanel implements Viewer {
       // Runs in the window, not in the extension host: the way out that is left when the host is gone.
       enableCommandUris: ['workbench.action.reloadWindow'],
     };
-    panel.iconPath = new vscode.ThemeIcon('comment-discussion');
+    panel.iconPath = vscode.Uri.joinPath(services.distribution, '..', 'media', 'holdfast.svg');
     panel.webview.onDidReceiveMessage((message: unknown) => void this.#receive(message));
     panel.onDidDispose(() => void this.#disposed());
     panel.webview.html = panelHtml(panel.webview, services.distribution, page);
