@@ -1,0 +1,163 @@
+/**
+ * What can go wrong with the store. Each error carries a `reason` for programs and a sentence for the user that names what
+ * happened and the way out. Nobody matches messages by substring.
+ */
+
+export type StoreReason =
+  | 'unavailable'
+  | 'read_only'
+  | 'full'
+  | 'write_failed'
+  | 'damaged'
+  | 'outdated'
+  | 'too_large'
+  | 'invalid_value'
+  | 'invalid_statement'
+  | 'unknown_session'
+  | 'session_not_owned'
+  | 'closed';
+
+export class StoreError extends Error {
+  readonly reason: StoreReason;
+
+  constructor(reason: StoreReason, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.reason = reason;
+  }
+}
+
+/** The folder cannot be used at all: not created, not listed, not read. */
+export class StoreUnavailableError extends StoreError {
+  constructor(folder: string, detail: string, cause?: unknown) {
+    super(
+      'unavailable',
+      `The chat storage folder ${folder} cannot be used (${detail}). Check that the folder exists and belongs to you, or choose another one in the settings.`,
+      cause,
+    );
+  }
+}
+
+/** The chats can be read, but nothing can be written. */
+export class StoreReadOnlyError extends StoreError {
+  constructor(folder: string, detail: string, cause?: unknown) {
+    super(
+      'read_only',
+      `The chat storage folder ${folder} cannot be written to (${detail}), so nothing can be saved. Give yourself write permission for the folder, or choose another one in the settings.`,
+      cause,
+    );
+  }
+}
+
+/** No space left (or the quota is used up). Nothing was changed; the same write may be tried again later. */
+export class StoreFullError extends StoreError {
+  constructor(folder: string, cause?: unknown) {
+    super(
+      'full',
+      `There is no space left on the disk of the chat storage folder ${folder}, so this was not saved. Free some space; saving is tried again.`,
+      cause,
+    );
+  }
+}
+
+/** The system refused to write or to sync. Nothing that was not acknowledged may be taken for saved. */
+export class StoreWriteError extends StoreError {
+  constructor(folder: string, detail: string, cause?: unknown) {
+    super(
+      'write_failed',
+      `Writing to the chat storage folder ${folder} failed (${detail}), so this was not saved. Check the disk; saving is tried again.`,
+      cause,
+    );
+  }
+}
+
+/** Files of the store contradict each other. Nothing is appended before it is repaired. */
+export class StoreDamagedError extends StoreError {
+  constructor(file: string, detail: string, cause?: unknown) {
+    super('damaged', `The chat storage file ${file} is damaged (${detail}).`, cause);
+  }
+}
+
+/** Another window runs a newer version of the extension and changed the format. */
+export class StoreOutdatedError extends StoreError {
+  constructor(access: 'reading' | 'writing') {
+    super(
+      'outdated',
+      `Another window runs a newer version of Holdfast that changed how chats are stored, so ${access} is no longer possible here. Reload this window.`,
+    );
+  }
+}
+
+/** A transaction too large for one frame of the journal. */
+export class StoreTooLargeError extends StoreError {
+  constructor(bytes: number, maximum: number) {
+    super(
+      'too_large',
+      `A change of ${bytes} bytes cannot be saved in one piece; the limit is ${maximum} bytes.`,
+    );
+  }
+}
+
+/** A parameter that would not come back as it went in. A fault of the caller. */
+export class StoreValueError extends StoreError {
+  constructor(message: string) {
+    super('invalid_value', message);
+  }
+}
+
+/** A statement that may not be replayed by every window alike. A fault of the caller. */
+export class StoreStatementError extends StoreError {
+  constructor(message: string, sql: string) {
+    super('invalid_statement', `${message}: ${sql}`);
+  }
+}
+
+export class UnknownSessionError extends StoreError {
+  readonly sessionId: string;
+
+  constructor(sessionId: string) {
+    super('unknown_session', `There is no chat with the id ${sessionId}.`);
+    this.sessionId = sessionId;
+  }
+}
+
+/** Another runtime holds the lease of this session (or took it over since). */
+export class SessionNotOwnedError extends StoreError {
+  readonly sessionId: string;
+
+  constructor(sessionId: string) {
+    super('session_not_owned', `Another window is writing to the chat ${sessionId}.`);
+    this.sessionId = sessionId;
+  }
+}
+
+/** The store was closed; whoever still writes forgot to stop first. */
+export class StoreClosedError extends StoreError {
+  constructor() {
+    super('closed', 'The chat storage of this window is closed.');
+  }
+}
+
+/** The `code` of an error of the system (`ENOSPC`), or null for any other value. */
+export function systemErrorCode(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
+  return error.code;
+}
+
+/** Turns an error of a write or sync into the StoreError that tells the user what to do. */
+export function toWriteError(folder: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const code = systemErrorCode(error);
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EFBIG':
+      return new StoreFullError(folder, error);
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new StoreReadOnlyError(folder, code, error);
+    default:
+      return new StoreWriteError(folder, code ?? String(error), error);
+  }
+}

@@ -1,0 +1,65 @@
+/** One journal file: appended to by every window, read by each at its own pace. */
+import type { FileLayer, FileStatus } from './fileLayer.ts';
+import { inFolder, journalName } from './folder.ts';
+
+export type JournalAccess = 'read' | 'append' | 'create';
+
+/** A buffer that grew beyond this is not kept for the next read (bytes). */
+const keptBuffer = 1 << 20;
+
+export class Journal {
+  readonly generation: number;
+  readonly path: string;
+  readonly access: JournalAccess;
+  /** Offset up to which every line has been judged. */
+  position = 0;
+  readonly #files: FileLayer;
+  readonly descriptor: number;
+  #buffer = Buffer.alloc(64 * 1024);
+  #isClosed = false;
+
+  /**
+   * Opens the file; only `create` makes it. Throws what node:fs throws: ENOENT means that this window slept through a
+   * generation.
+   */
+  constructor(files: FileLayer, folder: string, generation: number, access: JournalAccess) {
+    this.#files = files;
+    this.generation = generation;
+    this.access = access;
+    this.path = inFolder(folder, journalName(generation));
+    this.descriptor = files.open(this.path, access);
+  }
+
+  status(): FileStatus {
+    return this.#files.status(this.descriptor);
+  }
+
+  /**
+   * The bytes behind `position`, `most` at most (but never zero if there are some). Valid until the next call.
+   */
+  readNew(size = this.status().size): Buffer {
+    const length = size - this.position;
+    if (length <= 0) return Buffer.alloc(0);
+    const target = this.#reserve(length);
+    const count = this.#files.read(this.descriptor, target, this.position);
+    return target.subarray(0, count);
+  }
+
+  /** Appends with one write call and gives the bytes that were written. */
+  append(bytes: Uint8Array): number {
+    return this.#files.append(this.descriptor, bytes);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#files.close(this.descriptor);
+  }
+
+  #reserve(length: number): Buffer {
+    if (length <= this.#buffer.length) return this.#buffer.subarray(0, length);
+    const larger = Buffer.allocUnsafeSlow(length);
+    if (length <= keptBuffer) this.#buffer = larger;
+    return larger;
+  }
+}

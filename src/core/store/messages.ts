@@ -1,0 +1,208 @@
+/** The transcript's rows. Text grows by appending, so streaming costs what the chunk costs. */
+import * as v from 'valibot';
+import { messageSchema, type Message, type ToolCall } from '../session/model.ts';
+import { firstWords } from '../session/text.ts';
+import { StoreValueError } from './errors.ts';
+import { touchSession } from './sessions.ts';
+import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
+
+const columns =
+  'id, session_id, seq, role, status, content, reasoning, tool_calls, tool_call_id, tool_name, problem, active, copy_of, created_at, finished_at, model_id, usage';
+
+/** Longest preview in UTF-16 units. */
+const previewLength = 200;
+
+function parseJson(value: Value | undefined): unknown {
+  return typeof value === 'string' ? JSON.parse(value) : null;
+}
+
+function toMessage(row: Row): Message {
+  return v.parse(messageSchema, {
+    id: row['id'],
+    sessionId: row['session_id'],
+    seq: row['seq'],
+    role: row['role'],
+    status: row['status'],
+    text: row['content'],
+    reasoning: row['reasoning'],
+    toolCalls: parseJson(row['tool_calls']) ?? [],
+    toolCallId: row['tool_call_id'],
+    toolName: row['tool_name'],
+    problem: parseJson(row['problem']),
+    active: row['active'] === 1,
+    copyOf: row['copy_of'],
+    createdAt: row['created_at'],
+    finishedAt: row['finished_at'],
+    modelId: row['model_id'],
+    usage: parseJson(row['usage']),
+  });
+}
+
+function toJson(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function callsToJson(calls: readonly ToolCall[]): string | null {
+  return calls.length === 0 ? null : JSON.stringify(calls);
+}
+
+/** Null: there is none. */
+export function getMessage(reader: ReadTransaction, id: string): Message | null {
+  const row = reader.get(`SELECT ${columns} FROM messages WHERE id = ?`, [id]);
+  return row === undefined ? null : toMessage(row);
+}
+
+/**
+ * Adds a message at the end of its session and keeps count, preview and activity of the session. Does nothing if the id is
+ * there already: a repeated flush only adds what is missing. Returns the number it has in its session; `message.seq` is
+ * the writer's guess and not used.
+ */
+export function insertMessage(writer: WriteTransaction, message: Message): number {
+  const known = writer.get('SELECT seq FROM messages WHERE id = ?', [message.id]);
+  if (known !== undefined) return v.parse(v.number(), known['seq']);
+  const { sessionId } = message;
+  const last = writer.get('SELECT max(seq) AS n FROM messages WHERE session_id = ?', [sessionId]);
+  const seq = v.parse(v.nullish(v.number(), 0), last?.['n']) + 1;
+  writer.run(
+    'INSERT INTO messages(id, session_id, seq, role, status, content, reasoning, tool_calls, tool_call_id, tool_name, problem, active, copy_of, created_at, finished_at, model_id, usage) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    [
+      message.id,
+      sessionId,
+      seq,
+      message.role,
+      message.status,
+      message.text,
+      message.reasoning,
+      callsToJson(message.toolCalls),
+      message.toolCallId,
+      message.toolName,
+      toJson(message.problem),
+      Number(message.active),
+      message.copyOf,
+      message.createdAt,
+      message.finishedAt,
+      message.modelId,
+      toJson(message.usage),
+    ],
+  );
+  const preview = message.role === 'user' ? firstWords(message.text, previewLength) : '';
+  writer.run(
+    `UPDATE sessions SET message_count = message_count + 1, last_activity_at = max(last_activity_at, ?), last_activity_seq = ?, preview = CASE WHEN preview = '' THEN ? ELSE preview END WHERE id = ?`,
+    [message.createdAt, writer.seq, preview, sessionId],
+  );
+  return seq;
+}
+
+/**
+ * How much of a streamed text may be stored now, in UTF-16 units: all of it, or one less while it ends in the first half of
+ * a surrogate pair, whose second half is still to come.
+ */
+export function wholeTextLength(text: string): number {
+  return /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
+}
+
+/**
+ * Appends to a message that is still streaming. False: it is not there or no longer streaming, and nothing was changed.
+ * Throws StoreValueError for a piece that begins or ends inside a surrogate pair (see wholeTextLength).
+ */
+export function appendMessageText(
+  writer: WriteTransaction,
+  id: string,
+  text: string,
+  reasoning = '',
+): boolean {
+  for (const piece of [text, reasoning]) {
+    if (wholeTextLength(piece) !== piece.length || /^[\udc00-\udfff]/.test(piece)) {
+      throw new StoreValueError('A piece of text was cut inside a character.');
+    }
+  }
+  const row = writer.get('SELECT status FROM messages WHERE id = ?', [id]);
+  if (row?.['status'] !== 'streaming') return false;
+  // Short statements: they are written with every piece.
+  if (text !== '') writer.run('UPDATE messages SET content=content||? WHERE id=?', [text, id]);
+  if (reasoning !== '') writer.run('UPDATE messages SET reasoning=reasoning||? WHERE id=?', [reasoning, id]);
+  return true;
+}
+
+/** Replaces the text: for a writer that does not know how much of it is stored. */
+export function setMessageContent(
+  writer: WriteTransaction,
+  id: string,
+  text: string,
+  reasoning: string,
+): void {
+  const row = writer.get('SELECT content, reasoning FROM messages WHERE id = ?', [id]);
+  if (row === undefined || (row['content'] === text && row['reasoning'] === reasoning)) return;
+  writer.run('UPDATE messages SET content = ?, reasoning = ? WHERE id = ?', [text, reasoning, id]);
+}
+
+export function setMessageToolCalls(writer: WriteTransaction, id: string, calls: readonly ToolCall[]): void {
+  writer.run('UPDATE messages SET tool_calls = ? WHERE id = ?', [callsToJson(calls), id]);
+}
+
+/** Adds a tool call unless the message has one with its id. */
+export function addToolCall(writer: WriteTransaction, id: string, call: ToolCall): void {
+  const calls = getMessage(writer, id)?.toolCalls ?? [];
+  if (calls.some((known) => known.id === call.id)) return;
+  setMessageToolCalls(writer, id, [...calls, call]);
+}
+
+export type MessageEnd = Pick<Message, 'status' | 'problem' | 'usage' | 'finishedAt'>;
+
+/** Sets how a message ended; its tokens are added to the session's once. Does nothing if there is no such message. */
+export function finishMessage(writer: WriteTransaction, id: string, end: MessageEnd): void {
+  const message = getMessage(writer, id);
+  if (message === null) return;
+  const usage = end.usage ?? message.usage;
+  writer.run('UPDATE messages SET status = ?, problem = ?, usage = ?, finished_at = ? WHERE id = ?', [
+    end.status,
+    toJson(end.problem),
+    toJson(usage),
+    end.finishedAt,
+    id,
+  ]);
+  touchSession(writer, message.sessionId, end.finishedAt ?? message.createdAt);
+  const input = (usage?.inputTokens ?? 0) - (message.usage?.inputTokens ?? 0);
+  const output = (usage?.outputTokens ?? 0) - (message.usage?.outputTokens ?? 0);
+  if (input === 0 && output === 0) return;
+  writer.run(
+    'UPDATE sessions SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ? WHERE id = ?',
+    [input, output, message.sessionId],
+  );
+}
+
+/** A retry replaced these: still shown, no longer sent to a model. */
+export function supersedeMessages(writer: WriteTransaction, ids: readonly string[]): void {
+  for (const id of ids) writer.run('UPDATE messages SET active = 0 WHERE id = ?', [id]);
+}
+
+export interface MessagePage {
+  /** Only messages with a lower number in the session; absent or null: from the end. */
+  readonly before?: number | null;
+  /** The newest ones; absent or null: all. */
+  readonly limit?: number | null;
+}
+
+/** Oldest first. */
+export function listMessages(reader: ReadTransaction, sessionId: string, page: MessagePage = {}): Message[] {
+  const rows = reader.all(
+    `SELECT ${columns} FROM messages WHERE session_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    [sessionId, page.before ?? Number.MAX_SAFE_INTEGER, page.limit ?? -1],
+  );
+  return rows.map(toMessage).reverse();
+}
+
+/** Rows, not the session's counter: "empty" is never a counter of zero. */
+export function countMessages(reader: ReadTransaction, sessionId: string | null = null): number {
+  const row =
+    sessionId === null
+      ? reader.get('SELECT count(*) AS n FROM messages')
+      : reader.get('SELECT count(*) AS n FROM messages WHERE session_id = ?', [sessionId]);
+  return v.parse(v.number(), row?.['n']);
+}
+
+/** Every message that is streaming, or was when its window died. */
+export function streamingMessages(reader: ReadTransaction): Message[] {
+  const rows = reader.all(`SELECT ${columns} FROM messages WHERE status = 'streaming' ORDER BY id`);
+  return rows.map(toMessage);
+}

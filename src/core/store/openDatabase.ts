@@ -1,0 +1,195 @@
+/**
+ * The SQLite database in memory that answers queries. It is never the durable copy: the journal is.
+ *
+ * SQL has no clock and no dice in a frame: every window replays the same statements and must arrive at the same state, so
+ * statements that name such functions are refused.
+ */
+import initSqlJs from 'sql.js';
+import type { Database as SqliteDatabase, SqlJsStatic, Statement as SqliteStatement } from 'sql.js';
+import { StoreStatementError, StoreValueError } from './errors.ts';
+import type { Statement } from './frame.ts';
+import type { ReadTransaction, Row, Value } from './transaction.ts';
+
+export type Engine = SqlJsStatic;
+
+/** Loads SQLite from the bytes of `sql-wasm.wasm`. Repeated calls in one process share one instance. */
+export function loadEngine(wasm: Uint8Array): Promise<Engine> {
+  return initSqlJs({ wasmBinary: new Uint8Array(wasm).buffer });
+}
+
+const pragmas = ['page_size = 16384', 'journal_mode = MEMORY', 'synchronous = OFF', 'foreign_keys = OFF'];
+
+/**
+ * Refused by name in statements of frames, wherever they stand in them. (Overriding each function to throw would miss some
+ * number of arguments, and cost 5 ms at every open.)
+ */
+const unrepeatable =
+  /\b((random|randomblob|date|time|datetime|julianday|strftime|unixepoch|timediff|changes|total_changes|last_insert_rowid)\s*\(|current_(time|date|timestamp)\b)/i;
+const implicitRowid = /\b(rowid|_rowid_|oid)\b/i;
+
+const readStatement = /^\s*(select|with|explain)\b/i;
+const changingKeyword = /\b(insert|update|delete|replace|pragma)\b/i;
+const writeStatement = /^\s*(insert|update|delete|create|alter|drop)\b/i;
+const insertWithColumns = /^\s*insert\s+(or\s+\w+\s+)?into\s+\w+\s*\(/i;
+const mostStatements = 256;
+
+/** A JavaScript string may hold half of a surrogate pair; UTF-8 cannot, and SQLite would store garbage. */
+const loneSurrogate = /\p{Surrogate}/gu;
+
+/** The value as the journal and the database both keep it. Throws StoreValueError. */
+export function normalizeValue(value: Value): Value {
+  if (typeof value === 'string') return value.replace(loneSurrogate, '\ufffd');
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new StoreValueError(`The number ${value} cannot be stored.`);
+  }
+  return value;
+}
+
+export class Database implements ReadTransaction {
+  readonly #sqlite: SqliteDatabase;
+  readonly #statements = new Map<string, SqliteStatement>();
+
+  /** `image`: a SQLite file, or null for an empty database. Throws what sql.js throws for bytes that are none. */
+  constructor(engine: Engine, image: Uint8Array | null) {
+    this.#sqlite = new engine.Database(image);
+    for (const pragma of pragmas) this.#sqlite.run(`PRAGMA ${pragma}`);
+    this.#sqlite.run('PRAGMA cache_size = -16384');
+  }
+
+  all(sql: string, parameters: readonly Value[] = []): Row[] {
+    const rows: Row[] = [];
+    this.#query(sql, parameters, (row) => {
+      rows.push(row);
+      return true;
+    });
+    return rows;
+  }
+
+  get(sql: string, parameters: readonly Value[] = []): Row | undefined {
+    let first: Row | undefined;
+    this.#query(sql, parameters, (row) => {
+      first = row;
+      return false;
+    });
+    return first;
+  }
+
+  /** Runs a statement of a frame. Throws StoreStatementError for one that may not be in a frame. */
+  run(statement: Statement): void {
+    const prepared = this.#prepare(statement.sql, 'write');
+    try {
+      prepared.bind([...statement.parameters]);
+      prepared.step();
+    } finally {
+      prepared.reset();
+    }
+  }
+
+  begin(): void {
+    this.#control('BEGIN');
+  }
+
+  commit(): void {
+    this.#control('COMMIT');
+  }
+
+  rollback(): void {
+    this.#control('ROLLBACK');
+  }
+
+  /**
+   * Maintenance only a checkpoint may do (`VACUUM`, `PRAGMA quick_check`); gives the first column of the first row.
+   */
+  maintain(sql: string): Value {
+    const value = this.#sqlite.exec(sql)[0]?.values[0]?.[0] ?? null;
+    return value instanceof Uint8Array ? null : value;
+  }
+
+  /** The SQLite file. Statements, functions and pragmas are gone afterwards: the database must be closed. */
+  export(): Uint8Array {
+    this.#free();
+    return this.#sqlite.export();
+  }
+
+  close(): void {
+    this.#free();
+    this.#sqlite.close();
+  }
+
+  #free(): void {
+    for (const statement of this.#statements.values()) statement.free();
+    this.#statements.clear();
+  }
+
+  #query(sql: string, parameters: readonly Value[], use: (row: Row) => boolean): void {
+    const statement = this.#prepare(sql, 'read');
+    try {
+      statement.bind(parameters.map(normalizeValue));
+      let names: string[] | null = null;
+      while (statement.step()) {
+        names ??= statement.getColumnNames();
+        if (!use(toRow(names, statement.get()))) break;
+      }
+    } finally {
+      statement.reset();
+    }
+  }
+
+  #control(sql: string): void {
+    const statement = this.#prepare(sql, 'control');
+    try {
+      statement.step();
+    } finally {
+      statement.reset();
+    }
+  }
+
+  #prepare(sql: string, kind: 'read' | 'write' | 'control'): SqliteStatement {
+    const key = `${kind} ${sql}`;
+    const known = this.#statements.get(key);
+    if (known !== undefined) return known;
+    if (kind === 'read') checkReadStatement(sql);
+    if (kind === 'write') checkWriteStatement(sql);
+    if (this.#statements.size >= mostStatements) this.#forgetOldest();
+    const statement = this.#sqlite.prepare(sql);
+    this.#statements.set(key, statement);
+    return statement;
+  }
+
+  #forgetOldest(): void {
+    for (const [key, statement] of this.#statements) {
+      statement.free();
+      this.#statements.delete(key);
+      return;
+    }
+  }
+}
+
+function checkReadStatement(sql: string): void {
+  const isWith = /^\s*with\b/i.test(sql);
+  if (!readStatement.test(sql) || (isWith && changingKeyword.test(sql))) {
+    throw new StoreStatementError('A reader may only select', sql);
+  }
+}
+
+function checkWriteStatement(sql: string): void {
+  if (!writeStatement.test(sql)) throw new StoreStatementError('This statement may not be in a frame', sql);
+  if (unrepeatable.test(sql)) {
+    throw new StoreStatementError('Functions of time and chance differ from window to window', sql);
+  }
+  if (implicitRowid.test(sql))
+    throw new StoreStatementError('An implicit rowid differs from window to window', sql);
+  if (/^\s*insert\b/i.test(sql) && !insertWithColumns.test(sql)) {
+    throw new StoreStatementError('The columns of an insert must be named', sql);
+  }
+}
+
+function toRow(names: readonly string[], values: readonly (Value | Uint8Array)[]): Row {
+  const row: Record<string, Value> = {};
+  for (const [index, name] of names.entries()) {
+    const value = values[index] ?? null;
+    if (value instanceof Uint8Array) throw new StoreValueError(`The column ${name} holds bytes.`);
+    row[name] = value;
+  }
+  return row;
+}

@@ -1,0 +1,261 @@
+/**
+ * This window's copy of the state: the database in memory and the place in the journal up to which it holds every frame
+ * that counts. All of it is synchronous.
+ */
+import { judge, splitLines, type ChainPosition } from './chain.ts';
+import { StoreDamagedError, StoreError, systemErrorCode } from './errors.ts';
+import type { FileLayer } from './fileLayer.ts';
+import { decodePayload, type Frame, type Payload } from './frame.ts';
+import { Journal, type JournalAccess } from './journal.ts';
+import type { Database } from './openDatabase.ts';
+
+/**
+ * The journal this window reads is no longer the store's: it was deleted, cut short, or the next one is gone because this
+ * window slept through a generation. The window opens anew. Internal; users of the store never see it.
+ */
+export class DisplacedError extends Error {
+  readonly reason: 'deleted' | 'truncated' | 'slept';
+
+  constructor(reason: DisplacedError['reason']) {
+    super(`the journal is not the store's any more (${reason})`);
+    this.name = 'DisplacedError';
+    this.reason = reason;
+  }
+}
+
+export interface ReplicaOptions {
+  readonly files: FileLayer;
+  readonly folder: string;
+  readonly database: Database;
+  readonly start: ChainPosition;
+  readonly journal: Journal;
+  /** How the next journals are opened. */
+  readonly access: Exclude<JournalAccess, 'create'>;
+  /** A frame known to have been synced; passing its number with another CRC is damage. */
+  readonly witness: ChainPosition | null;
+  /** Monotonic milliseconds. */
+  readonly clock: () => number;
+  /** Told about each seal, after the replica moved to the next journal; the one left is the callee's to close. */
+  readonly onMove: (left: Journal, seal: ChainPosition) => void;
+}
+
+export class Replica {
+  readonly database: Database;
+  readonly #options: ReplicaOptions;
+  #position: ChainPosition;
+  #journal: Journal;
+  /** The highest sequence number that some writer knew to be durable. */
+  #durable: number;
+  /** A statement touched `meta` since this was last asked: the schema may have changed. */
+  #metaChanged = true;
+  /** Bytes of journal that `repairRequested` found a request in. */
+  #repairRequested = false;
+
+  constructor(options: ReplicaOptions) {
+    this.#options = options;
+    this.database = options.database;
+    this.#position = options.start;
+    this.#journal = options.journal;
+    this.#durable = options.start.seq;
+  }
+
+  get position(): ChainPosition {
+    return this.#position;
+  }
+
+  get journal(): Journal {
+    return this.#journal;
+  }
+
+  get durable(): number {
+    return this.#durable;
+  }
+
+  takeMetaChanged(): boolean {
+    const changed = this.#metaChanged;
+    this.#metaChanged = false;
+    return changed;
+  }
+
+  takeRepairRequest(): boolean {
+    const requested = this.#repairRequested;
+    this.#repairRequested = false;
+    return requested;
+  }
+
+  /**
+   * Applies every frame that counts, to the end of the journal and through seals into the next ones, or until `budget`
+   * milliseconds are used up. Returns whether more may be waiting. Throws DisplacedError and StoreDamagedError; what was
+   * applied before stays.
+   */
+  catchUp(budget = Number.POSITIVE_INFINITY): boolean {
+    const deadline = budget === Number.POSITIVE_INFINITY ? budget : this.#options.clock() + budget;
+    for (;;) {
+      const { size, links } = this.#journal.status();
+      if (size < this.#journal.position) throw new DisplacedError('truncated');
+      if (size === this.#journal.position) {
+        if (links === 0) throw new DisplacedError('deleted');
+        return false;
+      }
+      const before = this.#journal.position;
+      const sealed = this.#applyLines(this.#journal.readNew(size), deadline);
+      if (sealed) this.#move();
+      else if (this.#journal.position === before) return false; // a write in progress
+      if (this.#options.clock() > deadline) return true;
+    }
+  }
+
+  /**
+   * Step 4 of a commit: the next frame that counts, without applying it. `end` is its offset in the journal. Null: none.
+   */
+  peek(): { frame: Frame; end: number } | null {
+    const { position } = this.#journal;
+    for (const { frame, end } of splitLines(this.#journal.readNew())) {
+      if (frame === null) continue;
+      if (this.#verdict(frame) === 'counts') return { frame, end: position + end };
+    }
+    return null;
+  }
+
+  /** The frame's effects are in the database already, by the transaction that wrote it. */
+  accept(frame: Pick<Frame, 'seq' | 'crc' | 'durable'>, end: number, touchesMeta: boolean): void {
+    this.#advance(frame, end);
+    this.#metaChanged ||= touchesMeta;
+  }
+
+  /** This window's own seal counted. */
+  acceptSeal(frame: Pick<Frame, 'seq' | 'crc' | 'durable'>, end: number): void {
+    this.#advance(frame, end);
+    this.#move();
+  }
+
+  close(): void {
+    this.#journal.close();
+    this.database.close();
+  }
+
+  /**
+   * Applies lines in one transaction; true if the last one was a seal. If a frame that counts cannot be replayed, those
+   * before it are applied and the error is thrown: a frame is never skipped.
+   */
+  #applyLines(bytes: Buffer, deadline: number): boolean {
+    const base = this.#journal.position;
+    const start = { position: this.#position, offset: base };
+    let sealed = false;
+    let begun = false;
+    let applied = 0;
+    try {
+      for (const { frame, end } of splitLines(bytes)) {
+        if (frame === null) this.#noticeRequest(bytes, end);
+        else if (this.#verdict(frame) === 'counts') {
+          if (!begun) this.database.begin();
+          begun = true;
+          sealed = this.#apply(frame);
+          this.#advance(frame, base + end);
+          applied += 1;
+        }
+        this.#journal.position = base + end;
+        if (sealed || this.#options.clock() > deadline) break;
+      }
+    } catch (error) {
+      if (begun) this.#undo(start, bytes, applied);
+      throw error;
+    }
+    if (begun) this.database.commit();
+    return sealed;
+  }
+
+  /** Takes back a failed slice and applies its first `count` frames again, which did not fail. */
+  #undo(start: { position: ChainPosition; offset: number }, bytes: Buffer, count: number): void {
+    this.database.rollback();
+    this.#position = start.position;
+    this.#journal.position = start.offset;
+    if (count === 0) return;
+    this.database.begin();
+    let left = count;
+    for (const { frame, end } of splitLines(bytes)) {
+      if (frame !== null && this.#verdict(frame) === 'counts') {
+        this.#apply(frame);
+        this.#advance(frame, start.offset + end);
+        left -= 1;
+      }
+      this.#journal.position = start.offset + end;
+      if (left === 0) break;
+    }
+    this.database.commit();
+  }
+
+  #verdict(frame: Frame): 'counts' | 'skipped' {
+    const verdict = judge(this.#position, frame);
+    if (verdict === 'gap') {
+      throw new StoreDamagedError(
+        this.#journal.path,
+        `change ${this.#position.seq + 1} was saved and is unreadable, found before change ${frame.seq}`,
+      );
+    }
+    if (verdict === 'fork') {
+      throw new StoreDamagedError(
+        this.#journal.path,
+        `there are two different changes ${this.#position.seq}`,
+      );
+    }
+    return verdict;
+  }
+
+  /** True for a seal. */
+  #apply(frame: Frame): boolean {
+    try {
+      const payload: Payload = decodePayload(frame.json);
+      if (payload.type === 'seal') return true;
+      for (const statement of payload.statements) {
+        this.database.run(statement);
+        if (touchesMeta(statement.sql)) this.#metaChanged = true;
+      }
+      return false;
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      throw new StoreDamagedError(
+        this.#journal.path,
+        `change ${frame.seq} cannot be replayed: ${detail}`,
+        error,
+      );
+    }
+  }
+
+  #advance(frame: Pick<Frame, 'seq' | 'crc' | 'durable'>, end: number): void {
+    const { witness } = this.#options;
+    if (witness !== null && witness.seq === frame.seq && witness.crc !== frame.crc) {
+      throw new StoreDamagedError(this.#journal.path, `change ${frame.seq} is not the one that was saved`);
+    }
+    this.#position = { seq: frame.seq, crc: frame.crc };
+    this.#durable = Math.max(this.#durable, frame.durable);
+    this.#journal.position = end;
+  }
+
+  #move(): void {
+    const { files, folder, access, onMove } = this.#options;
+    const left = this.#journal;
+    try {
+      this.#journal = new Journal(files, folder, left.generation + 1, access);
+    } catch (error) {
+      if (error instanceof StoreError || systemErrorCode(error) !== 'ENOENT') throw error;
+      throw new DisplacedError('slept');
+    }
+    onMove(left, this.#position);
+  }
+
+  #noticeRequest(bytes: Buffer, end: number): void {
+    const line = bytes.subarray(Math.max(0, end - repairRequest.length - 1), end).toString('latin1');
+    if (line.trim() === repairRequest) this.#repairRequested = true;
+  }
+}
+
+export function touchesMeta(sql: string): boolean {
+  return /\b(into|update)\s+meta\b/i.test(sql);
+}
+
+/**
+ * A line that a window which cannot read the journal appends to it: it counts for nobody, and tells the windows that hold
+ * the state in memory to save it in a new generation.
+ */
+export const repairRequest = 'repair this journal';

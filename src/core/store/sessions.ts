@@ -1,0 +1,223 @@
+/** The durable rows of chats. The chat list is a query over them and the messages, so the two cannot disagree. */
+import * as v from 'valibot';
+import { sessionSchema, type EndReason, type Session } from '../session/model.ts';
+import { mayEnd } from '../session/reasons.ts';
+import { UnknownSessionError } from './errors.ts';
+import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
+
+const columns =
+  `s.id, s.source, s.title, s.title_source, s.workspace_uri, s.workspace_name, s.model_id, s.parent_id, s.edge,
+  s.created_at, s.last_activity_at, s.last_activity_seq, s.ended_at, s.end_reason, s.pinned, s.message_count, s.preview,
+  s.input_tokens, s.output_tokens`.replace(/\s+/g, ' ');
+
+/** A row of the chat list. */
+export interface ChatRow {
+  readonly session: Session;
+  /** There is typed text that was not sent. */
+  readonly hasDraft: boolean;
+}
+
+/** Where a page of a list ends; give it to get the next one. */
+export interface ListCursor {
+  readonly lastActivityAt: number;
+  readonly id: string;
+}
+
+export interface ListFilter {
+  /** True: ended by the user; false: every other chat, ended ones of cleanup included; absent or null: both. */
+  readonly archived?: boolean | null;
+  /** Absent or null: of every workspace. */
+  readonly workspaceUri?: string | null;
+  readonly limit: number;
+  readonly before?: ListCursor | null;
+}
+
+/** What updateSession may change. */
+export type SessionChanges = Partial<
+  Pick<
+    Session,
+    | 'title'
+    | 'titleSource'
+    | 'workspaceUri'
+    | 'workspaceName'
+    | 'modelId'
+    | 'pinned'
+    | 'inputTokens'
+    | 'outputTokens'
+  >
+>;
+
+const changeColumns: Readonly<Record<keyof SessionChanges, string>> = {
+  title: 'title',
+  titleSource: 'title_source',
+  workspaceUri: 'workspace_uri',
+  workspaceName: 'workspace_name',
+  modelId: 'model_id',
+  pinned: 'pinned',
+  inputTokens: 'input_tokens',
+  outputTokens: 'output_tokens',
+};
+
+function toSession(row: Row): Session {
+  return v.parse(sessionSchema, {
+    id: row['id'],
+    source: row['source'],
+    title: row['title'],
+    titleSource: row['title_source'],
+    workspaceUri: row['workspace_uri'],
+    workspaceName: row['workspace_name'],
+    modelId: row['model_id'],
+    parentId: row['parent_id'],
+    edge: row['edge'],
+    createdAt: row['created_at'],
+    lastActivityAt: row['last_activity_at'],
+    lastActivitySeq: row['last_activity_seq'],
+    endedAt: row['ended_at'],
+    endReason: row['end_reason'],
+    pinned: row['pinned'] === 1,
+    messageCount: row['message_count'],
+    preview: row['preview'],
+    inputTokens: row['input_tokens'],
+    outputTokens: row['output_tokens'],
+  });
+}
+
+function toColumn(value: string | number | boolean | null): Value {
+  return typeof value === 'boolean' ? Number(value) : value;
+}
+
+/**
+ * Adds the row; its activity is this transaction. Does nothing if the id is there already, so a repeated first write is
+ * harmless. Count and preview start empty: they follow the messages.
+ */
+export function insertSession(writer: WriteTransaction, session: Session): void {
+  writer.run(
+    `INSERT OR IGNORE INTO sessions(id, source, title, title_source, workspace_uri, workspace_name, model_id, parent_id, edge, created_at, last_activity_at, last_activity_seq, ended_at, end_reason, pinned, message_count, preview, input_tokens, output_tokens) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?)`,
+    [
+      session.id,
+      session.source,
+      session.title,
+      session.titleSource,
+      session.workspaceUri,
+      session.workspaceName,
+      session.modelId,
+      session.parentId,
+      session.edge,
+      session.createdAt,
+      session.lastActivityAt,
+      writer.seq,
+      session.endedAt,
+      session.endReason,
+      Number(session.pinned),
+      session.inputTokens,
+      session.outputTokens,
+    ],
+  );
+}
+
+/** Null: there is none. Throws a valibot error for a row that is not a session. */
+export function getSession(reader: ReadTransaction, id: string): Session | null {
+  const row = reader.get(`SELECT ${columns} FROM sessions s WHERE s.id = ?`, [id]);
+  return row === undefined ? null : toSession(row);
+}
+
+/** Throws UnknownSessionError. */
+export function requireSession(reader: ReadTransaction, id: string): Session {
+  const session = getSession(reader, id);
+  if (session === null) throw new UnknownSessionError(id);
+  return session;
+}
+
+/** Latest activity first. */
+export function listChats(reader: ReadTransaction, filter: ListFilter): ChatRow[] {
+  const conditions = ['1'];
+  const parameters: Value[] = [];
+  if (filter.archived === true) conditions.push(`s.end_reason IN ('archived', 'session_reset')`);
+  if (filter.archived === false) {
+    conditions.push(
+      `(s.end_reason IS NULL OR s.end_reason NOT IN ('archived', 'session_reset', 'compaction'))`,
+    );
+  }
+  if (filter.workspaceUri !== undefined && filter.workspaceUri !== null) {
+    conditions.push('s.workspace_uri = ?');
+    parameters.push(filter.workspaceUri);
+  }
+  if (filter.before !== undefined && filter.before !== null) {
+    conditions.push('(s.last_activity_at, s.id) < (?, ?)');
+    parameters.push(filter.before.lastActivityAt, filter.before.id);
+  }
+  const hasDraft = `EXISTS(SELECT 1 FROM drafts d WHERE d.session_id = s.id AND d.text <> '')`;
+  const rows = reader.all(
+    `SELECT ${columns}, ${hasDraft} AS has_draft FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY s.last_activity_at DESC, s.id DESC LIMIT ?`,
+    [...parameters, filter.limit],
+  );
+  return rows.map((row) => ({ session: toSession(row), hasDraft: row['has_draft'] === 1 }));
+}
+
+export function listSessions(reader: ReadTransaction, filter: ListFilter): Session[] {
+  return listChats(reader, filter).map(({ session }) => session);
+}
+
+/** The chat with the latest activity that is not archived; `workspaceUri` null: of any workspace. */
+export function latestChat(reader: ReadTransaction, workspaceUri: string | null): Session | null {
+  return listSessions(reader, { archived: false, workspaceUri, limit: 1 })[0] ?? null;
+}
+
+/** Throws UnknownSessionError. */
+export function updateSession(writer: WriteTransaction, id: string, changes: SessionChanges): void {
+  requireSession(writer, id);
+  const assignments: string[] = [];
+  const parameters: Value[] = [];
+  for (const [key, column] of Object.entries(changeColumns)) {
+    const value = Object.entries(changes).find(([name]) => name === key)?.[1];
+    if (value === undefined) continue;
+    assignments.push(`${column} = ?`);
+    parameters.push(toColumn(value));
+  }
+  if (assignments.length === 0) return;
+  writer.run(`UPDATE sessions SET ${assignments.join(', ')} WHERE id = ?`, [...parameters, id]);
+}
+
+/** The user's own title; an automatic one never overrides it. */
+export function renameSession(writer: WriteTransaction, id: string, title: string): void {
+  updateSession(writer, id, { title, titleSource: 'user' });
+}
+
+/** A derived title. False: the user chose one, it stays. */
+export function setAutomaticTitle(writer: WriteTransaction, id: string, title: string): boolean {
+  if (requireSession(writer, id).titleSource === 'user') return false;
+  updateSession(writer, id, { title, titleSource: 'auto' });
+  return true;
+}
+
+export function setSessionModel(writer: WriteTransaction, id: string, modelId: string | null): void {
+  updateSession(writer, id, { modelId });
+}
+
+/** Something happened in the chat. The time never goes back, whatever the clock does. */
+export function touchSession(writer: WriteTransaction, id: string, now: number): void {
+  writer.run(
+    'UPDATE sessions SET last_activity_at = max(last_activity_at, ?), last_activity_seq = ? WHERE id = ?',
+    [now, writer.seq, id],
+  );
+}
+
+/**
+ * Ends the row if it may (see `mayEnd`): the first reason stays. Returns whether the row now has this reason because of this
+ * call. Throws UnknownSessionError.
+ */
+export function endSession(writer: WriteTransaction, id: string, reason: EndReason, now: number): boolean {
+  if (!mayEnd(requireSession(writer, id), reason)) return false;
+  writer.run('UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ?', [now, reason, id]);
+  return true;
+}
+
+/** Clears both end fields and nothing else. Throws UnknownSessionError. */
+export function reopenSession(writer: WriteTransaction, id: string): void {
+  if (requireSession(writer, id).endReason === null) return;
+  writer.run('UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?', [id]);
+}
+
+export function countSessions(reader: ReadTransaction): number {
+  return v.parse(v.number(), reader.get('SELECT count(*) AS n FROM sessions')?.['n']);
+}

@@ -1,0 +1,29 @@
+/** What a store is made of; everything a test would want to replace is given from outside. */
+import type { FileLayer } from './fileLayer.ts';
+
+export interface StoreOptions {
+  /** Shared by every window. Made if it is not there (mode 0700). */
+  readonly folder: string;
+  /** `sql-wasm.wasm` of sql.js: its bytes, or where it lies. */
+  readonly wasm: Uint8Array | string;
+  /** The built checkpointWorker.ts; null: this window makes no snapshots (others may). */
+  readonly checkpointWorkerFile: string | null;
+  /** Names this window in leases and presence. Unique for every start of a window. */
+  readonly windowId: string;
+  /** Unix time in milliseconds. */
+  readonly now?: () => number;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+  /** Makes a ULID. */
+  readonly makeId?: () => string;
+  readonly files?: FileLayer;
+  readonly log?: (line: string) => void;
+  /** How often the journal is looked at for other windows' changes, in milliseconds; 0: only when asked. */
+  readonly followInterval?: number;
+  /** How long after the last sync the mark is written, in milliseconds. */
+  readonly markDelay?: number;
+}
+
+/** Milliseconds between looks at the journal. */
+export const focusedFollowInterval = 100;
+export const unfocusedFollowInterval = 1000;
