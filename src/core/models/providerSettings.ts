@@ -111,7 +111,7 @@ export function parseProviders(setting: unknown): ParsedProviders {
 }
 
 function describeEntry(entry: unknown, index: number): string {
-  const named = v.safeParse(v.object({ name: v.pipe(v.string(), v.nonEmpty()) }), entry);
+  const named = v.safeParse(v.object({ name: v.pipe(v.string(), v.trim(), v.nonEmpty()) }), entry);
   const position = `entry ${index + 1}`;
   return named.success ? `${position} ("${named.output.name}")` : position;
 }
