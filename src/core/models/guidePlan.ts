@@ -1,7 +1,7 @@
 /** What the offline guide does next: which tools it calls for a question, and when it has enough to answer. */
 import type { ToolCall } from '../session/model.ts';
 import type { ModelMessage } from '../session/projection.ts';
-import { keywords } from '../tools/words.ts';
+import { keywords, specificKeywords } from '../tools/words.ts';
 import type { ModelRequest } from './chatModel.ts';
 import {
   describeFile,
@@ -148,10 +148,10 @@ function readIntent(question: string, earlier: readonly string[]): Intent {
   const name = fileName.exec(question)?.[1];
   const isOnlyName = name !== undefined && keywords(question.replace(name, ' ')).length === 0;
   if (name !== undefined && (isOnlyName || wantsFile.test(question))) return { kind: 'file', name };
-  if (words.length > 0) return { kind: 'search', words };
+  if (specificKeywords(question).length > 0) return { kind: 'search', words };
   // A follow-up such as "And where is it used?" is about what was asked before.
-  const before = earlier.map((text) => keywords(text)).findLast((found) => found.length > 0);
-  return { kind: 'search', words: before ?? [] };
+  const before = earlier.map((text) => specificKeywords(text)).findLast((found) => found.length > 0);
+  return { kind: 'search', words: before ?? words };
 }
 
 function longest(words: readonly string[]): string {

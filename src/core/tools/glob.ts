@@ -51,7 +51,7 @@ function isCharacterClass(inside: string): boolean {
 }
 
 function escapeClass(inside: string): string {
-  return inside.replace(/[\\^[\]&~|]/g, '\\$&');
+  return inside.replace(/[\\^[\]]/g, '\\$&');
 }
 
 export function escapeRegExp(text: string): string {

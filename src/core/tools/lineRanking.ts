@@ -23,6 +23,8 @@ interface Candidate {
   readonly isDefinition: boolean;
   readonly inLine: Stems;
   readonly inName: Stems;
+  /** Share of the defined name's parts that were searched for: `RentalError` fits better than `RentalErrorCode`. */
+  readonly nameFit: number;
   readonly inComment: Stems;
   readonly inBody: Stems;
   readonly inPath: Stems;
@@ -80,6 +82,7 @@ export class LineRanking {
           isDefinition,
           inLine,
           inName: isDefinition ? this.stemsOf(name) : 0,
+          nameFit: isDefinition ? this.nameFit(name) : 0,
           inComment: isDefinition ? inComment : 0,
           inBody,
           inPath,
@@ -126,7 +129,7 @@ export class LineRanking {
     const coverage = countBits(near) / this.stems.length;
     const base =
       weigh(inLine) +
-      1.5 * weigh(inName) +
+      (1 + candidate.nameFit) * weigh(inName) +
       0.6 * weigh(inComment & ~inLine) +
       0.3 * weigh(inBody & ~inLine & ~inComment) +
       0.3 * weigh(inPath & ~inLine) +
@@ -157,6 +160,12 @@ export class LineRanking {
       if (isThere) found |= 1 << index;
     }
     return found;
+  }
+
+  private nameFit(name: string): number {
+    const parts = splitIdentifier(name);
+    const fitting = parts.filter((part) => this.stemsOf(part) !== 0);
+    return parts.length === 0 ? 0 : fitting.length / parts.length;
   }
 
   private bodyStems(

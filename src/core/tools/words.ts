@@ -43,13 +43,21 @@ export interface SearchWord {
   readonly isCjk: boolean;
 }
 
-/** What a question is about, in its order, each word once. */
+/** What a question is about, in its order, each word once; `workspaceWords` only when there is nothing else. */
 export function keywords(question: string): string[] {
+  const specific = specificKeywords(question);
+  return specific.length > 0 ? specific : contentWords(question);
+}
+
+/** Words that tell this question from others about a workspace. */
+export function specificKeywords(question: string): string[] {
+  return contentWords(question).filter((word) => !workspaceWords.has(word.toLowerCase()));
+}
+
+function contentWords(question: string): string[] {
   const found = question.match(tokens) ?? [];
   const all = distinct(found.flatMap((token) => (isCjk(token) ? cjkPieces(token) : [trimToken(token)])));
-  const content = all.filter((word) => isCjk(word) || !isQuestionWord(word));
-  const specific = content.filter((word) => !workspaceWords.has(word.toLowerCase()));
-  return specific.length > 0 ? specific : content;
+  return all.filter((word) => isCjk(word) || !isQuestionWord(word));
 }
 
 /** Words for a search: every word of the query counts, except where there are only question words besides. */
