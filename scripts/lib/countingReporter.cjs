@@ -1,5 +1,6 @@
 // A mocha reporter for people and for scripts/test.mjs at once: the usual "spec" output, and the counts as JSON in
 // the file named by the reporter option "output". CommonJS, because mocha loads it by path, also inside VS Code.
+const console = require('node:console');
 const { mkdirSync, writeFileSync } = require('node:fs');
 const { dirname } = require('node:path');
 const Mocha = require('mocha');

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { runQuietly } from '../../../scripts/lib/commands.mjs';
 import { projectRoot } from './paths.ts';
 import { cleanEnvironment } from './server.ts';
@@ -10,6 +10,7 @@ import { ensureVscodeWeb } from './webInstall.ts';
 export async function packageExtension(file: string, root = projectRoot): Promise<string> {
   const vsce = join(projectRoot, 'node_modules', '@vscode', 'vsce', 'vsce');
   const options = ['--no-dependencies', '--allow-missing-repository', '--no-update-package-json'];
+  mkdirSync(dirname(file), { recursive: true });
   const { code, output } = await runQuietly(process.execPath, [vsce, 'package', ...options, '--out', file], {
     cwd: root,
   });

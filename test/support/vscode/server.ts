@@ -24,6 +24,8 @@ export interface ServerOptions {
   /** Seconds an extension host outlives a browser that vanished; VS Code's own default is three hours. */
   readonly reconnectionGraceTime?: number;
   readonly arguments?: readonly string[];
+  /** Keeps a terminal's Ctrl+C away from the server, so that whoever started it can stop it in order. */
+  readonly ownProcessGroup?: boolean;
 }
 
 export interface Server {
@@ -38,6 +40,8 @@ export interface Server {
   /** Process ids of the running extension hosts, one per window. */
   extensionHosts(): number[];
   log(): string;
+  /** Calls back when the server ends without having been stopped. */
+  onEnded(listener: () => void): void;
   stop(): Promise<void>;
 }
 
@@ -69,7 +73,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(options.smokeTestDriver === true ? ['--vscode-option', 'enable-smoke-test-driver'] : []),
       ...(options.arguments ?? ['--disable-workspace-trust']),
     ],
-    { stdio: ['ignore', log, log], env: { ...cleanEnvironment(), ...options.environment } },
+    {
+      stdio: ['ignore', log, log],
+      env: { ...cleanEnvironment(), ...options.environment },
+      detached: options.ownProcessGroup === true,
+    },
   );
   closeSync(log);
   const address = `http://127.0.0.1:${port}/`;
@@ -87,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     globalStorage: join(userDataDirectory, 'User', 'globalStorage', 'holdfast.holdfast-chat'),
     extensionHosts: () => extensionHosts(pid).map((host) => host.pid),
     log: () => readFileSync(logFile, 'utf8'),
+    onEnded: (listener) => child.once('exit', listener),
     stop: async () => {
       process.removeListener('exit', endWithUs);
       await stopTree(child);
