@@ -23,7 +23,7 @@ export function CodeBlock({ code, language, isOpen }: CodeBlockProps) {
         <span class="code-language">{language}</span>
         <CopyButton text={code} />
       </div>
-      <pre tabIndex={0} aria-label={language === '' ? 'Code' : `Code, ${language}`} role="region">
+      <pre tabIndex={0} aria-label={language === '' ? 'Code' : `Code, ${language}`} role="group">
         <code>{pieces.map(renderPiece)}</code>
       </pre>
     </div>

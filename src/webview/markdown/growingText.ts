@@ -52,13 +52,31 @@ export class GrowingText {
 }
 
 /**
- * How many blocks are closed for good: those followed by a block that starts on a whole line. One that starts on the
- * last, unfinished line may yet turn out to belong to the block before (`#` becomes `#tag`).
+ * How many blocks are closed for good. One that starts on the last, unfinished line may yet turn out to belong to the
+ * block before (`#` becomes `#tag`, `2` becomes the list item `2.`), unless that one had ended anyway.
  */
 function countClosed(text: string, blocks: ReturnType<typeof parseBlocks>): number {
   const lastLine = countLines(text);
   const lastWhole = blocks.findLastIndex((block) => block.firstLine < lastLine);
-  return Math.max(0, lastWhole);
+  const before = blocks[lastWhole];
+  const isFollowed = lastWhole < blocks.length - 1;
+  if (before === undefined) return 0;
+  return isFollowed && hasEnded(before.tokens, text) ? lastWhole + 1 : lastWhole;
+}
+
+/** Whether a block ends by itself, or by the blank line before the last line. */
+function hasEnded(tokens: readonly Token[], text: string): boolean {
+  switch (tokens[0]?.type) {
+    case 'heading_open':
+    case 'hr':
+    case 'fence':
+      return true;
+    case 'bullet_list_open':
+    case 'ordered_list_open':
+      return false;
+    default:
+      return /\n[ \t]*\n[^\n]*$/.test(text);
+  }
 }
 
 function countLines(text: string): number {

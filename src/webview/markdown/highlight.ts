@@ -51,6 +51,15 @@ class PieceEmitter implements Emitter {
     if (this.#open.length > 1) this.#open.pop();
   }
 
+  /** Older names of the two above, still called for the modes of a language. */
+  openNode(name: string): void {
+    this.startScope(name);
+  }
+
+  closeNode(): void {
+    this.endScope();
+  }
+
   __addSublanguage(emitter: Emitter): void {
     if (emitter instanceof PieceEmitter) this.#top().push(...emitter.root);
   }
@@ -100,6 +109,7 @@ for (const [name, language] of Object.entries(languages)) highlighter.registerLa
 /** The code in pieces; one plain piece when the language is unknown. */
 export function highlight(code: string, language: string): readonly CodePiece[] {
   if (code.length > longest || highlighter.getLanguage(language) === undefined) return [code];
-  const { _emitter: emitter } = highlighter.highlight(code, { language, ignoreIllegals: true });
-  return emitter instanceof PieceEmitter ? emitter.root : [code];
+  const result = highlighter.highlight(code, { language, ignoreIllegals: true });
+  const { _emitter: emitter, errorRaised: error } = result;
+  return error === undefined && emitter instanceof PieceEmitter ? emitter.root : [code];
 }

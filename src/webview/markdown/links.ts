@@ -7,7 +7,7 @@ const webAddress = /^(?:https?:\/\/|mailto:)[^\s]+$/i;
 
 /** A relative or absolute path, with an optional place in it: `src/a.ts`, `src/a.ts:12`, `src/a.ts:12:4`, `src/a.ts#L12`. */
 const filePath =
-  /^(?:[a-z]:[\\/]|[\\/](?![\\/]))?[^\s:#?*"<>|]+(?: [^\s:#?*"<>|]+)*(?::\d+(?::\d+|-\d+)?|#L\d+(?:-L?\d+)?)?$/i;
+  /^(?![\\/]{2})(?:[a-z]:[\\/])?[^\s:#?*"<>|]+(?: [^\s:#?*"<>|]+)*(?::\d+(?::\d+|-\d+)?|#L\d+(?:-L?\d+)?)?$/i;
 
 /** Words that look like a file of code on their own, so that `array.map` does not become a link. */
 const fileName =

@@ -23,6 +23,8 @@ const elements: Readonly<Record<string, string>> = {
 /** `file.ts:12` in running text; only with a line, plain names stay text. */
 const fileWithLine = /(?<![\w/.-])(?:[\w@~.-]+\/)*[\w@~.-]+\.[a-z]\w{0,9}:\d+\b/gi;
 
+const taskMark = /^\[([ xX])\](?:\s+|$)/;
+
 interface OpenElement {
   readonly token: Token;
   readonly children: ComponentChild[];
@@ -52,8 +54,6 @@ function renderElement({ token, children }: OpenElement, parents: readonly OpenE
       return renderHeading(token.tag, children);
     case 'ordered_list_open':
       return h('ol', { start: Number(token.attrGet('start') ?? 1) }, children);
-    case 'list_item_open':
-      return renderListItem(children);
     case 'table_open':
       return h('div', { class: 'table-scroll', tabIndex: 0, role: 'group' }, h('table', null, children));
     case 'th_open':
@@ -69,7 +69,7 @@ function renderElement({ token, children }: OpenElement, parents: readonly OpenE
 function renderLeaf(token: Token, isOpen: boolean, parents: readonly OpenElement[]): ComponentChild {
   switch (token.type) {
     case 'inline':
-      return renderTokens(token.children ?? [], isOpen);
+      return renderInline(token, isOpen, parents);
     case 'text':
       return parents.some(isLink) ? token.content : linkFiles(token.content);
     case 'softbreak':
@@ -104,29 +104,24 @@ function renderHeading(tag: string, children: ComponentChild[]): ComponentChild 
 }
 
 /** `[ ]` and `[x]` in front of a list item make it a task. */
-function renderListItem(children: ComponentChild[]): ComponentChild {
-  const [first, mark] = takeTaskMark(children);
-  if (mark === null) return h('li', null, children);
-  const box = h('input', {
-    type: 'checkbox',
-    disabled: true,
-    checked: mark,
-    'aria-label': mark ? words.taskDone : words.taskOpen,
-  });
-  return h('li', { class: 'task' }, box, first, children.slice(1));
+function renderInline(token: Token, isOpen: boolean, parents: readonly OpenElement[]): ComponentChild {
+  const [first, ...rest] = token.children ?? [];
+  const mark = first?.type === 'text' && isStartOfItem(parents) ? taskMark.exec(first.content) : null;
+  if (first === undefined || mark === null) return renderTokens(token.children ?? [], isOpen);
+  const isDone = mark[1] !== ' ';
+  const label = isDone ? words.taskDone : words.taskOpen;
+  return [
+    h('input', { type: 'checkbox', class: 'task', disabled: true, checked: isDone, 'aria-label': label }),
+    linkFiles(first.content.slice(mark[0].length)),
+    ...renderTokens(rest, isOpen),
+  ];
 }
 
-function takeTaskMark(children: readonly ComponentChild[]): [ComponentChild, boolean | null] {
-  const [first, ...rest] = children;
-  if (Array.isArray(first)) {
-    const [inner, mark] = takeTaskMark(first);
-    return [[inner, ...first.slice(1)], mark];
-  }
-  if (typeof first === 'string' && rest.length >= 0) {
-    const match = /^\[([ xX])\]\s+/.exec(first);
-    if (match !== null) return [first.slice(match[0].length), match[1] !== ' '];
-  }
-  return [first, null];
+function isStartOfItem(parents: readonly OpenElement[]): boolean {
+  const [item, paragraph] = parents.slice(-2);
+  return (
+    item?.token.type === 'list_item_open' && item.children.length === 0 && paragraph?.children.length === 0
+  );
 }
 
 function renderLink(

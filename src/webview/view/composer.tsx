@@ -113,7 +113,7 @@ function TurnButtons({ page }: { readonly page: Page }) {
           disabled={running.phase === 'stopping' || !page.isConnected.value}
           onClick={() => page.stop()}
         >
-          <Icon name="debug-stop" />
+          <Icon name="stop-circle" />
         </button>
       )}
       <button

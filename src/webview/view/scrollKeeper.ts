@@ -50,7 +50,8 @@ export class ScrollKeeper {
     for (const type of ['keydown', 'pointerdown', 'touchmove'] as const) {
       scroller.addEventListener(type, () => this.#noteIntent(), options);
     }
-    // `toggle` does not bubble. Who opens a card at the end wants to read it, not to see it pushed away.
+    // Who opens a card at the end wants to read it, not to see it pushed away. `toggle` does not bubble.
+    scroller.addEventListener('click', (event) => this.#clicked(event), { ...options, capture: true });
     scroller.addEventListener('toggle', () => this.#toggled(), { ...options, capture: true });
     document.addEventListener('visibilitychange', () => this.#report(), options);
     return () => {
@@ -122,6 +123,11 @@ export class ScrollKeeper {
   #noteIntent(): void {
     this.#wanted = null;
     this.#intentUntil = performance.now() + intentMs;
+  }
+
+  /** The card changes its size before it tells, so the place is held from the click on. */
+  #clicked({ target }: MouseEvent): void {
+    if (target instanceof Element && target.closest('summary') !== null) this.isFollowing.value = false;
   }
 
   #toggled(): void {

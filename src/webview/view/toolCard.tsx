@@ -74,7 +74,7 @@ function Part({ label, text }: { readonly label: string; readonly text: string }
   return (
     <div class="tool-part">
       <div class="tool-label">{label}</div>
-      <pre tabIndex={0} role="region" aria-label={label}>
+      <pre tabIndex={0} role="group" aria-label={label}>
         {text.slice(0, longestResult)}
       </pre>
       {text.length > longestResult && <div class="tool-label">{words.toolCut(longestResult)}</div>}

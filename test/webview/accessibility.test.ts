@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import axe from 'axe-core';
+import type { PanelPage } from '../support/page/panelPage.ts';
+import { samples } from '../support/page/samples.ts';
+import { pageSuite } from '../support/page/suite.ts';
+
+interface Violation {
+  readonly rule: string;
+  readonly nodes: readonly string[];
+}
+
+/** Every rule of axe, the best practices included; only the order of headings in an answer is the model's own. */
+async function violations(panel: PanelPage): Promise<readonly Violation[]> {
+  await panel.page.evaluate(axe.source);
+  return panel.page.evaluate(async () => {
+    const results = await window.axe.run({ rules: { 'heading-order': { enabled: false } } });
+    return results.violations.map(({ id, nodes }) => ({
+      rule: id,
+      nodes: nodes.map((node) => `${node.html} ${node.failureSummary ?? ''}`),
+    }));
+  });
+}
+
+declare global {
+  interface Window {
+    readonly axe: typeof axe;
+  }
+}
+
+describe('Accessibility', () => {
+  const suite = pageSuite();
+
+  for (const theme of ['dark', 'light', 'highContrast'] as const) {
+    for (const [name, options] of Object.entries(samples)) {
+      it(`finds no violation: ${name}, ${theme}`, async () => {
+        const panel = await suite.open({ ...options, theme });
+        await panel.page.locator('.welcome, .turn').first().waitFor();
+        for (const summary of await panel.page.locator('summary').all()) await summary.click();
+        await panel.settle();
+        assert.deepEqual(await violations(panel), []);
+      });
+    }
+
+    it(`finds no violation: the open list of models, ${theme}`, async () => {
+      const panel = await suite.open({ ...samples['answer'], theme });
+      await panel.button('Model: Offline guide').click();
+      await panel.page.getByRole('listbox').waitFor();
+      await panel.page.keyboard.press('ArrowDown');
+      await panel.settle();
+      assert.deepEqual(await violations(panel), []);
+    });
+  }
+
+  it('reaches everything by keyboard, in the order of the page', async () => {
+    const panel = await suite.open(samples['interrupted']);
+    await panel.button('Continue').waitFor();
+    const seen = new Set<string>();
+    for (let step = 0; step < 60; step += 1) {
+      await panel.page.keyboard.press('Tab');
+      seen.add(
+        await panel.page.evaluate(() => {
+          const element = document.activeElement;
+          return element?.getAttribute('aria-label') ?? element?.textContent?.trim() ?? '';
+        }),
+      );
+    }
+    const wanted = [
+      'Conversation',
+      'Continue',
+      'Retry',
+      'Message',
+      'Model: Offline guide',
+      'Copy',
+      'Archive',
+    ];
+    assert.deepEqual(
+      wanted.filter((name) => !seen.has(name)),
+      [],
+    );
+  });
+
+  it('keeps still when the user asked for less motion', async () => {
+    const panel = await suite.open({
+      ...samples['streaming'],
+      prepare: ({ page }) => page.emulateMedia({ reducedMotion: 'reduce' }),
+    });
+    await panel.page.locator('.codicon.spin').first().waitFor();
+    const animation = await panel.page
+      .locator('.codicon.spin')
+      .first()
+      .evaluate((element) => getComputedStyle(element).animationName);
+    assert.equal(animation, 'none');
+  });
+});
