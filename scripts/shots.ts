@@ -63,15 +63,10 @@ const states: Readonly<Record<string, (window: VscodeWindow) => Promise<void>>> 
   },
 };
 
-async function main(wanted: string | undefined): Promise<void> {
+export async function takeShots(wanted: string | undefined): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const [name, prepare] of Object.entries(states)) {
     if (wanted !== undefined && !name.includes(wanted)) continue;
     for (const theme of [light, dark]) await shot(name, theme, prepare);
   }
 }
-
-main(process.argv[2]).catch((error: unknown) => {
-  console.error(error);
-  process.exitCode = 1;
-});

@@ -2,14 +2,9 @@
 // JavaScript, because it starts before node_modules exists; the rest is in open/.
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { run } from './lib/commands.mjs';
-import { ensureDependencies } from './lib/dependencies.mjs';
-import { step } from './lib/step.mjs';
+import { prepareProject, root } from './lib/project.mjs';
 import { importTypeScript } from './lib/typescript.mjs';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
 
 const usage = `npm start [-- FOLDER] [--web] [--port N]
 
@@ -58,11 +53,7 @@ try {
   if (help === true) {
     console.log(usage);
   } else {
-    await ensureDependencies(root);
-    const code = await step('Building the extension', () =>
-      run(process.execPath, ['esbuild.mjs'], { cwd: root }),
-    );
-    if (code !== 0) throw new Error('The build failed; its own words are above');
+    await prepareProject();
     const { openEditor } = await importTypeScript(new URL('open/openEditor.ts', import.meta.url));
     process.exitCode = await openEditor(request);
   }

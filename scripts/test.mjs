@@ -1,10 +1,9 @@
 // npm test [-- SUITE ...]: installs what is missing, builds once, runs the suites. Plain JavaScript, because it starts
 // before node_modules exists; the rest is in suites/.
-import { fileURLToPath } from 'node:url';
 import { ensureDependencies } from './lib/dependencies.mjs';
+import { root } from './lib/project.mjs';
 import { importTypeScript } from './lib/typescript.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 try {
   await ensureDependencies(root);
   const { runSuites } = await importTypeScript(new URL('suites/runSuites.ts', import.meta.url));
