@@ -126,9 +126,9 @@ export function failWith(
 }
 
 async function readBody(incoming: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of incoming) pieces.push(Buffer.from(piece));
-  return Buffer.concat(pieces).toString('utf8');
+  let text = '';
+  for await (const piece of incoming.setEncoding('utf8')) text += String(piece);
+  return text;
 }
 
 function portOf(address: AddressInfo | string | null): number {

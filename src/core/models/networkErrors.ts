@@ -51,7 +51,8 @@ function networkCode(error: unknown): string {
     if (!(next instanceof Error) || seen.has(next)) continue;
     seen.add(next);
     if ('code' in next && typeof next.code === 'string' && next.code !== '') return next.code;
-    queue.push(next.cause, ...(next instanceof AggregateError ? next.errors : []));
+    queue.push(next.cause);
+    if (next instanceof AggregateError) for (const one of next.errors) queue.push(one);
   }
   return '';
 }

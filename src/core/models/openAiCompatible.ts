@@ -97,28 +97,21 @@ class Attempt {
     // Calls wait for the end: of an answer that breaks off, the SDK passes on unfinished ones as if they were whole.
     const calls: ToolCall[] = [];
     for await (const part of stream) {
-      switch (part.type) {
-        case 'text-delta':
-          yield { type: 'text', text: part.delta };
-          break;
-        case 'reasoning-delta':
-          yield { type: 'reasoning', text: part.delta };
-          break;
-        case 'tool-call':
-          calls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input });
-          break;
-        case 'error':
-          throw this.failure() ?? this.toModelError(part.error);
-        case 'finish': {
-          const failure = this.failure();
-          if (failure !== null) throw failure;
-          if (part.finishReason.unified === 'length') throw lengthError(this.endpoint);
-          if (part.finishReason.unified === 'content-filter') throw filteredError(this.endpoint);
-          for (const call of calls) yield { type: 'toolCall', call };
-          const { inputTokens, outputTokens } = part.usage;
-          yield { type: 'finish', usage: toUsage(inputTokens.total, outputTokens.total) };
-          return;
-        }
+      // The SDK has many more kinds of parts; an answer consists of these.
+      if (part.type === 'text-delta') yield { type: 'text', text: part.delta };
+      else if (part.type === 'reasoning-delta') yield { type: 'reasoning', text: part.delta };
+      else if (part.type === 'tool-call')
+        calls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input });
+      else if (part.type === 'error') throw this.failure() ?? this.toModelError(part.error);
+      else if (part.type === 'finish') {
+        const failure = this.failure();
+        if (failure !== null) throw failure;
+        if (part.finishReason.unified === 'length') throw lengthError(this.endpoint);
+        if (part.finishReason.unified === 'content-filter') throw filteredError(this.endpoint);
+        for (const call of calls) yield { type: 'toolCall', call };
+        const { inputTokens, outputTokens } = part.usage;
+        yield { type: 'finish', usage: toUsage(inputTokens.total, outputTokens.total) };
+        return;
       }
     }
   }

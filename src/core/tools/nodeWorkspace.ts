@@ -18,6 +18,8 @@ import {
 export class NodeWorkspace implements Workspace {
   private readonly roots: readonly string[];
   private readonly names: readonly string[];
+  /** Real paths of the roots, found out once: a search asks for them twice a file. */
+  private readonly realRoots = new Map<number, string>();
 
   /** `roots`: absolute paths of the open folders. */
   constructor(roots: readonly string[]) {
@@ -105,11 +107,19 @@ export class NodeWorkspace implements Workspace {
 
   /** The real path, links followed; raises `outside` where they lead out of the folder. */
   private async resolve(target: FolderPath, shown: string): Promise<string> {
-    const root = await realpath(this.absolute({ folder: target.folder, path: '' }));
+    const root = await this.realRoot(target.folder);
     const real = await realpath(this.absolute(target));
     const prefix = root.endsWith(sep) ? root : root + sep;
     if (real !== root && !real.startsWith(prefix))
       throw new WorkspaceError('outside', `${shown} leads outside the workspace.`);
+    return real;
+  }
+
+  private async realRoot(folder: number): Promise<string> {
+    const known = this.realRoots.get(folder);
+    if (known !== undefined) return known;
+    const real = await realpath(this.absolute({ folder, path: '' }));
+    this.realRoots.set(folder, real);
     return real;
   }
 

@@ -10,6 +10,8 @@ import { ToolError } from './tool.ts';
 const timeLimit = 500;
 
 export interface PatternMatcher {
+  /** False only when no line of the text can match: most files end here, before they are cut into lines. */
+  mayMatch(text: string): boolean;
   /** Indexes of at most `limit` matching lines. Raises `ToolError` when the pattern takes too long. */
   matchingLines(lines: readonly string[], limit: number): number[];
 }
@@ -22,7 +24,10 @@ export function makePatternMatcher(
   const flags = options.caseSensitive ? 'u' : 'iu';
   const pattern = options.isRegex ? compile(query, flags) : new RegExp(escapeRegExp(query), flags);
   if (!options.isRegex) {
-    return { matchingLines: (lines, limit) => collect(lines, limit, (line) => pattern.test(line)) };
+    return {
+      mayMatch: (text) => pattern.test(text),
+      matchingLines: (lines, limit) => collect(lines, limit, (line) => pattern.test(line)),
+    };
   }
   const context = createContext({ source: pattern.source, flags: pattern.flags, lines: '', limit: 0 });
   // Only strings and numbers cross into the context, and only JSON text comes back.
@@ -35,6 +40,7 @@ export function makePatternMatcher(
     JSON.stringify(found);
   }`);
   return {
+    mayMatch: () => true,
     matchingLines(lines, limit) {
       Object.assign(context, { lines: JSON.stringify(lines), limit });
       try {

@@ -81,8 +81,8 @@ async function searchForWords(
   if (words.length === 0)
     throw new ToolError('arguments', `${search.query} has no words to search for; use the mode text.`);
   const ranking = new LineRanking(words);
-  const notes = await eachFile(workspace, search.glob, now, signal, (path, lines) => {
-    ranking.addFile(path, lines);
+  const notes = await eachFile(workspace, search.glob, now, signal, (path, text) => {
+    ranking.addFile(path, text, searchedLines);
     return true;
   });
   const best = ranking.best(search.maxResults, maxLinesOfFile);
@@ -100,7 +100,9 @@ async function searchForPattern(
     caseSensitive: search.caseSensitive,
   });
   const found: string[] = [];
-  const notes = await eachFile(workspace, search.glob, now, signal, (path, lines) => {
+  const notes = await eachFile(workspace, search.glob, now, signal, (path, text) => {
+    if (!matcher.mayMatch(text)) return true;
+    const lines = searchedLines(text);
     const limit = search.maxResults - found.length;
     for (const index of matcher.matchingLines(lines, limit))
       found.push(result(path, index + 1, lines[index] ?? ''));
@@ -117,11 +119,12 @@ async function eachFile(
   glob: string | null,
   now: () => number,
   signal: AbortSignal,
-  visit: (path: string, lines: readonly string[]) => boolean,
+  visit: (path: string, text: string) => boolean,
 ): Promise<string[]> {
   const end = now() + timeLimit;
   const { paths, isComplete } = await workspace.findFiles({ glob, limit: maxFiles, signal });
   const notes = isComplete ? [] : [`Only the first ${maxFiles} files were searched.`];
+  let breathing = performance.now();
   for (let start = 0; start < paths.length; start += batchSize) {
     signal.throwIfAborted();
     if (now() > end) {
@@ -129,17 +132,25 @@ async function eachFile(
       return notes;
     }
     const batch = paths.slice(start, start + batchSize);
-    const texts = await Promise.all(batch.map((path) => readLines(workspace, path)));
+    const texts = await Promise.all(batch.map((path) => readText(workspace, path)));
     for (const [index, path] of batch.entries()) {
-      const lines = texts[index];
-      if (lines !== undefined && lines !== null && !visit(path, lines)) return notes;
+      const text = texts[index];
+      if (text !== undefined && text !== null && !visit(path, text)) return notes;
+      breathing = await breathe(breathing);
     }
   }
   return notes;
 }
 
+/** Lets the rest of the extension host run after every few milliseconds of work; resolves to the new start of work. */
+async function breathe(since: number): Promise<number> {
+  if (performance.now() - since < 10) return since;
+  await new Promise(setImmediate);
+  return performance.now();
+}
+
 /** Null for a file that is not searched: binary, too large, or gone since it was listed. */
-async function readLines(workspace: Workspace, path: string): Promise<readonly string[] | null> {
+async function readText(workspace: Workspace, path: string): Promise<string | null> {
   let bytes: Uint8Array;
   try {
     const { kind, size } = await workspace.stat(path);
@@ -148,8 +159,11 @@ async function readLines(workspace: Workspace, path: string): Promise<readonly s
   } catch {
     return null; // one unreadable file does not end the search of the others
   }
-  const text = decodeText(bytes);
-  return text === null ? null : toLines(text).map((line) => line.slice(0, maxSearchedLineLength));
+  return decodeText(bytes);
+}
+
+function searchedLines(text: string): string[] {
+  return toLines(text).map((line) => line.slice(0, maxSearchedLineLength));
 }
 
 function result(path: string, line: number, text: string): string {

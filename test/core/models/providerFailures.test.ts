@@ -281,6 +281,6 @@ function assertKeepsSecret(error: Error | null): void {
     if (typeof next === 'string') assert.ok(!next.includes(secretKey), next);
     if (typeof next !== 'object' || next === null || seen.has(next)) continue;
     seen.add(next);
-    queue.push(...Object.getOwnPropertyNames(next).map((name) => Reflect.get(next, name)));
+    for (const name of Object.getOwnPropertyNames(next)) queue.push(Reflect.get(next, name));
   }
 }
