@@ -11,7 +11,9 @@ import { NodeWorkspace } from '../../../src/core/tools/nodeWorkspace.ts';
 import { makeModel } from '../models/modelRig.ts';
 import { rows, runWith } from './turnRig.ts';
 
-describe('a turn over HTTP', () => {
+describe('a turn over HTTP', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   let server: ModelServer;
   beforeEach(async () => {
     server = await startModelServer();

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { toWholeCharacters, WholeCharacters } from '../../../src/core/agent/wholeCharacters.ts';
 
-describe('WholeCharacters', () => {
+describe('WholeCharacters', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   it('holds half a character back until its other half comes', () => {
     const [high = '', low = ''] = '👍'.split('');
     const characters = new WholeCharacters();

@@ -10,7 +10,9 @@ function makeCatalog(providers: unknown): ReturnType<typeof makeModelCatalog> {
   return makeModelCatalog({ providers, apiKey: () => Promise.resolve(null), guidePaceMs: 0 });
 }
 
-describe('the model catalog', () => {
+describe('the model catalog', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   for (const [what, setting] of [
     ['nothing is configured', undefined],
     ['the list is empty', []],

@@ -251,7 +251,9 @@ const streams: [string, readonly (string | Uint8Array)[], Expected][] = [
   ],
 ];
 
-describe('an OpenAI-compatible stream', () => {
+describe('an OpenAI-compatible stream', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   let server: ModelServer;
   before(async () => {
     server = await startModelServer();

@@ -41,7 +41,9 @@ function lineOf(path: string, text: string): number {
   return index + 1;
 }
 
-describe('the offline guide', () => {
+describe('the offline guide', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   after(removeFolders);
 
   for (const [question, path, definition] of [

@@ -6,7 +6,9 @@ import type { ModelErrorReason } from '../../../src/core/models/chatModel.ts';
 import { parseRetryAfter } from '../../../src/core/models/providerErrors.ts';
 import { ask, makeModel, secretKey } from './modelRig.ts';
 
-describe('an OpenAI-compatible server that fails', () => {
+describe('an OpenAI-compatible server that fails', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   let server: ModelServer;
   before(async () => {
     server = await startModelServer();
@@ -233,7 +235,9 @@ describe('an OpenAI-compatible server that fails', () => {
   });
 });
 
-describe('an endpoint that is not there', () => {
+describe('an endpoint that is not there', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   it('is unreachable when nothing listens, and the sentence names it', async () => {
     const probe = createServer();
     await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));

@@ -27,7 +27,9 @@ const mustPassBack = {
 };
 const mustNotPass = { error: { message: 'Extra inputs are not permitted: reasoning_content' } };
 
-describe('earlier messages sent to an OpenAI-compatible server', () => {
+describe('earlier messages sent to an OpenAI-compatible server', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   let server: ModelServer;
   beforeEach(async () => {
     server = await startModelServer();

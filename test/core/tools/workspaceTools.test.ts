@@ -11,7 +11,9 @@ const files = {
   '.git/config': 'two',
 };
 
-describe('the workspace tools', () => {
+describe('the workspace tools', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   let folder = '';
   before(async () => {
     folder = await makeFolder(files);
@@ -145,7 +147,9 @@ describe('the workspace tools', () => {
   });
 });
 
-describe('paths that lead outside the workspace', () => {
+describe('paths that lead outside the workspace', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   after(removeFolders);
 
   it('are refused, by words and through links', async () => {
@@ -186,7 +190,9 @@ describe('paths that lead outside the workspace', () => {
   });
 });
 
-describe('files of every kind', () => {
+describe('files of every kind', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   after(removeFolders);
 
   it('binary and huge ones are not searched, not read, and said to be so', async () => {
@@ -230,7 +236,9 @@ describe('files of every kind', () => {
   });
 });
 
-describe('a search that would take too long', () => {
+describe('a search that would take too long', function () {
+  this.timeout(20_000); // a busy machine is no failure
+
   after(removeFolders);
 
   it('ends when Stop is pressed', async () => {
