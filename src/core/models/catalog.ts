@@ -5,9 +5,9 @@ import { makeOpenAiCompatibleModel } from './openAiCompatible.ts';
 import { parseProviders, type ProviderSettings } from './providerSettings.ts';
 
 /** Milliseconds; a local server may load a model for minutes before it sends its first byte. */
-export const defaultIdleTimeoutMs = 180_000;
+const defaultIdleTimeoutMs = 180_000;
 
-export interface CatalogChoice {
+interface CatalogChoice {
   readonly id: string;
   readonly name: string;
   /** Where it runs, in a few words. */

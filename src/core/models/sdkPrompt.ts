@@ -5,7 +5,7 @@ import type { ModelMessage } from '../session/projection.ts';
 import type { ModelRequest, ToolDescription } from './chatModel.ts';
 
 type SdkModel = ReturnType<ReturnType<typeof createOpenAICompatible>['chatModel']>;
-export type SdkCall = Parameters<SdkModel['doStream']>[0];
+type SdkCall = Parameters<SdkModel['doStream']>[0];
 type SdkPrompt = SdkCall['prompt'];
 type SdkMessage = SdkPrompt[number];
 type SdkTool = NonNullable<SdkCall['tools']>[number];

@@ -89,7 +89,7 @@ export function lineTokens(line: string): string[] {
   return line.match(pattern) ?? [];
 }
 
-export function isCjk(text: string): boolean {
+function isCjk(text: string): boolean {
   cjkRun.lastIndex = 0;
   return cjkRun.test(text);
 }
