@@ -30,6 +30,7 @@ export class Durability {
   #waiters: Waiter[] = [];
   #durable: number;
   #running: Promise<void> | null = null;
+  #isRecovering = false;
 
   constructor(options: DurabilityOptions, durable: number) {
     this.#options = options;
@@ -50,6 +51,10 @@ export class Durability {
 
   /** What is written to the next journal is safe only once the one left is synced up to its seal. */
   leave(journal: Journal): void {
+    if (this.#isRecovering) {
+      journal.close(); // the snapshot that recovery makes stands for all of it
+      return;
+    }
     this.#left.push(journal);
     this.#start();
   }
@@ -100,12 +105,15 @@ export class Durability {
   }
 
   async #recover(error: unknown, waiters: readonly Waiter[]): Promise<void> {
+    this.#isRecovering = true;
     try {
       await this.#options.recover(error);
     } catch (failure) {
       this.#waiters = this.#waiters.filter((waiter) => !waiters.includes(waiter));
       for (const waiter of waiters) waiter.reject(failure);
       return;
+    } finally {
+      this.#isRecovering = false;
     }
     this.#advance(Math.max(this.#durable, ...waiters.map((waiter) => waiter.seq)));
   }

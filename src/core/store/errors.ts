@@ -9,6 +9,7 @@ export type StoreReason =
   | 'full'
   | 'write_failed'
   | 'damaged'
+  | 'replay_failed'
   | 'outdated'
   | 'too_large'
   | 'invalid_value'
@@ -75,6 +76,17 @@ export class StoreWriteError extends StoreError {
 export class StoreDamagedError extends StoreError {
   constructor(file: string, detail: string, cause?: unknown) {
     super('damaged', `The chat storage file ${file} is damaged (${detail}).`, cause);
+  }
+}
+
+/** A change that every window must make cannot be made here. It is never skipped: from there on this window only reads. */
+export class StoreReplayError extends StoreError {
+  constructor(seq: number, detail: string, cause?: unknown) {
+    super(
+      'replay_failed',
+      `Change ${seq} of the chat storage cannot be read by this window (${detail}), so nothing can be saved here. Reload the window; if that does not help, update Holdfast.`,
+      cause,
+    );
   }
 }
 

@@ -26,6 +26,9 @@ const journalPattern = /^journal-(\d{1,15})\.log$/;
 
 export const markName = 'mark';
 export const windowsFolderName = 'windows';
+/** Damaged files are moved here, never deleted. */
+export const asideFolderName = 'damaged';
+export const repairLockName = 'repair.lock';
 
 export function journalName(generation: number): string {
   return `journal-${generation}.log`;

@@ -13,9 +13,13 @@ export interface Statement {
   readonly parameters: readonly Value[];
 }
 
-/** `seal` ends a generation: nothing behind it counts in that file. */
+/**
+ * `seal` ends a generation: nothing behind it counts in that file. `window` is who makes the snapshot; if it dies, any other
+ * does.
+ */
 export type Payload =
-  { readonly type: 'statements'; readonly statements: readonly Statement[] } | { readonly type: 'seal' };
+  | { readonly type: 'statements'; readonly statements: readonly Statement[] }
+  | { readonly type: 'seal'; readonly window: string };
 
 export interface FrameHeader {
   /** Number of the frame in its store, from 1. */
@@ -63,11 +67,11 @@ export function formatCrc(crc: number): string {
 }
 
 /**
- * The payload as JSON: `"seal"`, or a list of `[sql, parameters]` in which a statement repeated within the frame is the
+ * The payload as JSON: `{"seal":window}`, or a list of `[sql, parameters]` in which a statement repeated within the frame is the
  * index of its first use.
  */
 export function encodePayload(payload: Payload): string {
-  if (payload.type === 'seal') return '"seal"';
+  if (payload.type === 'seal') return JSON.stringify({ seal: payload.window });
   const known = new Map<string, number>();
   const items = payload.statements.map(({ sql, parameters }, index) => {
     const first = known.get(sql);
@@ -78,7 +82,7 @@ export function encodePayload(payload: Payload): string {
 }
 
 const payloadSchema = v.union([
-  v.literal('seal'),
+  v.object({ seal: v.string() }),
   v.array(
     v.tuple([v.union([v.string(), v.number()]), v.array(v.nullable(v.union([v.string(), v.number()])))]),
   ),
@@ -88,7 +92,7 @@ const payloadSchema = v.union([
 export function decodePayload(json: Uint8Array): Payload {
   const parsed: unknown = JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString());
   const items = v.parse(payloadSchema, parsed);
-  if (items === 'seal') return { type: 'seal' };
+  if (!Array.isArray(items)) return { type: 'seal', window: items.seal };
   const statements = items.map(([sql, parameters]) => {
     const text = typeof sql === 'string' ? sql : items[sql]?.[0];
     if (typeof text !== 'string') throw new Error('a statement refers to one that is not there');

@@ -2,7 +2,7 @@
 import type { FileLayer, FileStatus } from './fileLayer.ts';
 import { inFolder, journalName } from './folder.ts';
 
-export type JournalAccess = 'read' | 'append' | 'create';
+export type JournalAccess = 'read' | 'append' | 'create' | 'createNew';
 
 /** A buffer that grew beyond this is not kept for the next read (bytes). */
 const keptBuffer = 1 << 20;

@@ -95,6 +95,23 @@ export function releaseLease(writer: WriteTransaction, lease: Lease): void {
   writer.run('UPDATE leases SET is_held = 0 WHERE session_id = ?', [lease.sessionId]);
 }
 
+/**
+ * Takes the lease away from whoever holds it, unless that is `keep`: the user archived the chat, and a window that still
+ * writes it is refused from now on. Returns whether somebody lost it.
+ */
+export function revokeLease(writer: WriteTransaction, sessionId: string, keep: Lease | null): boolean {
+  const held = getLease(writer, sessionId);
+  if (held?.isHeld !== true) return false;
+  const isKept =
+    keep !== null &&
+    keep.sessionId === sessionId &&
+    keep.epoch === held.epoch &&
+    keep.runtimeId === held.runtimeId;
+  if (isKept) return false;
+  releaseLease(writer, held);
+  return true;
+}
+
 /** Moves the lease to the row that goes on with the chat after a compaction. Throws SessionNotOwnedError. */
 export function moveLease(writer: WriteTransaction, lease: Lease, sessionId: string, now: number): Lease {
   guardLease(writer, lease);

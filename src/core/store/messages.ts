@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { messageSchema, type Message, type ToolCall } from '../session/model.ts';
 import { firstWords } from '../session/text.ts';
 import { StoreValueError } from './errors.ts';
+import { lineageMembers } from './lineage.ts';
 import { touchSession } from './sessions.ts';
 import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
 
@@ -171,9 +172,43 @@ export function finishMessage(writer: WriteTransaction, id: string, end: Message
   );
 }
 
-/** A retry replaced these: still shown, no longer sent to a model. */
+/**
+ * A retry replaced these: still shown, no longer sent to a model. After a compaction a row is shown as its original and sent
+ * as its copy, so both change.
+ */
 export function supersedeMessages(writer: WriteTransaction, ids: readonly string[]): void {
-  for (const id of ids) writer.run('UPDATE messages SET active = 0 WHERE id = ?', [id]);
+  for (const id of new Set(ids.flatMap((id) => [id, ...twinsOf(writer, id)]))) {
+    writer.run('UPDATE messages SET active = 0 WHERE id = ?', [id]);
+  }
+}
+
+/** The other rows of the same chat that stand for the same message. */
+function twinsOf(reader: ReadTransaction, id: string): string[] {
+  const twins = reader
+    .all(
+      `SELECT t.id, t.session_id FROM messages m JOIN messages t ON t.id = m.copy_of OR t.copy_of = m.id OR t.copy_of = m.copy_of WHERE m.id = ? AND t.id <> m.id`,
+      [id],
+    )
+    .map((row) => v.parse(twinSchema, row));
+  if (twins.length === 0) return [];
+  const chat = lineageMembers(reader, getMessage(reader, id)?.sessionId ?? '');
+  return twins.filter((twin) => chat.includes(twin.session_id)).map((twin) => twin.id);
+}
+
+const twinSchema = v.object({ id: v.string(), session_id: v.string() });
+
+/**
+ * Marks what streams in the session as interrupted, its text kept. It is no activity of the chat: nothing else changes.
+ * Returns the ids.
+ */
+export function interruptStreaming(writer: WriteTransaction, sessionId: string, now: number): string[] {
+  const ids = streamingMessages(writer)
+    .filter((message) => message.sessionId === sessionId)
+    .map((message) => message.id);
+  for (const id of ids) {
+    writer.run(`UPDATE messages SET status = 'interrupted', finished_at = ? WHERE id = ?`, [now, id]);
+  }
+  return ids;
 }
 
 export interface MessagePage {
@@ -181,12 +216,15 @@ export interface MessagePage {
   readonly before?: number | null;
   /** The newest ones; absent or null: all. */
   readonly limit?: number | null;
+  /** True: without the rows that are copies of others. */
+  readonly withoutCopies?: boolean;
 }
 
 /** Oldest first. */
 export function listMessages(reader: ReadTransaction, sessionId: string, page: MessagePage = {}): Message[] {
+  const copies = page.withoutCopies === true ? ' AND copy_of IS NULL' : '';
   const rows = reader.all(
-    `SELECT ${columns} FROM messages WHERE session_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    `SELECT ${columns} FROM messages WHERE session_id = ? AND seq < ?${copies} ORDER BY seq DESC LIMIT ?`,
     [sessionId, page.before ?? Number.MAX_SAFE_INTEGER, page.limit ?? -1],
   );
   return rows.map(toMessage).reverse();

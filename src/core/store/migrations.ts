@@ -37,11 +37,12 @@ const migrations: readonly Migration[] = [
         active INTEGER NOT NULL, copy_of TEXT, created_at INTEGER NOT NULL, finished_at INTEGER, model_id TEXT,
         usage TEXT, reasoning TEXT NOT NULL, content TEXT NOT NULL)`,
       `CREATE UNIQUE INDEX messages_by_session ON messages(session_id, seq)`,
+      `CREATE INDEX messages_by_original ON messages(copy_of) WHERE copy_of IS NOT NULL`,
       `CREATE INDEX messages_streaming ON messages(status) WHERE status = 'streaming'`,
       `CREATE TABLE routes(
         key TEXT PRIMARY KEY NOT NULL, session_id TEXT NOT NULL, origin TEXT, workspace_uri TEXT,
         view_column INTEGER, title TEXT NOT NULL, model_override TEXT, resume_pending INTEGER NOT NULL,
-        updated_at INTEGER NOT NULL, closed_at INTEGER)`,
+        updated_at INTEGER NOT NULL, closed_at INTEGER, window_id TEXT)`,
       `CREATE INDEX routes_by_session ON routes(session_id)`,
       `CREATE TABLE leases(
         session_id TEXT PRIMARY KEY NOT NULL, runtime_id TEXT NOT NULL, window_id TEXT NOT NULL,

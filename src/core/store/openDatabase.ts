@@ -17,7 +17,13 @@ export function loadEngine(wasm: Uint8Array): Promise<Engine> {
   return initSqlJs({ wasmBinary: new Uint8Array(wasm).buffer });
 }
 
-const pragmas = ['page_size = 16384', 'journal_mode = MEMORY', 'synchronous = OFF', 'foreign_keys = OFF'];
+const pragmas = [
+  'page_size = 16384',
+  'journal_mode = MEMORY',
+  'synchronous = OFF',
+  'foreign_keys = OFF',
+  'cache_size = -16384',
+];
 
 /**
  * Refused by name in statements of frames, wherever they stand in them. (Overriding each function to throw would miss some
@@ -52,8 +58,7 @@ export class Database implements ReadTransaction {
   /** `image`: a SQLite file, or null for an empty database. Throws what sql.js throws for bytes that are none. */
   constructor(engine: Engine, image: Uint8Array | null) {
     this.#sqlite = new engine.Database(image);
-    for (const pragma of pragmas) this.#sqlite.run(`PRAGMA ${pragma}`);
-    this.#sqlite.run('PRAGMA cache_size = -16384');
+    this.#configure();
   }
 
   all(sql: string, parameters: readonly Value[] = []): Row[] {
@@ -105,15 +110,21 @@ export class Database implements ReadTransaction {
     return value instanceof Uint8Array ? null : value;
   }
 
-  /** The SQLite file. Statements, functions and pragmas are gone afterwards: the database must be closed. */
+  /** The SQLite file. It blocks for as long as copying all of it takes: for workers and for emergencies. */
   export(): Uint8Array {
     this.#free();
-    return this.#sqlite.export();
+    const image = this.#sqlite.export();
+    this.#configure(); // sql.js closed and opened the database again
+    return image;
   }
 
   close(): void {
     this.#free();
     this.#sqlite.close();
+  }
+
+  #configure(): void {
+    for (const pragma of pragmas) this.#sqlite.run(`PRAGMA ${pragma}`);
   }
 
   #free(): void {

@@ -22,6 +22,8 @@ export interface OpenedReplica {
   readonly replica: Replica;
   /** Bytes of the snapshot it came from; 0 without one. */
   readonly snapshotBytes: number;
+  /** The generation of that snapshot; 1 without one. */
+  readonly snapshotGeneration: number;
   /** Snapshots that turned out to be damaged and were not needed. */
   readonly badSnapshots: readonly SnapshotName[];
 }
@@ -91,7 +93,14 @@ function follow(
   try {
     const journal = new Journal(files, folder, generation, options.access);
     const start = snapshot.position;
-    replica = new Replica({ ...options, database: snapshot.database, start, journal, witness });
+    replica = new Replica({
+      ...options,
+      database: snapshot.database,
+      start,
+      journal,
+      witness,
+      lastGeneration: null,
+    });
     replica.catchUp();
     const newest = listFolder(files, folder).snapshots[0]?.generation ?? 0;
     if (newest > replica.journal.generation) {
@@ -100,7 +109,7 @@ function follow(
       return null;
     }
     checkMark(replica, mark);
-    return { replica, snapshotBytes: snapshot.bytes, badSnapshots };
+    return { replica, snapshotBytes: snapshot.bytes, snapshotGeneration: generation, badSnapshots };
   } catch (error) {
     if (replica === null) snapshot.database.close();
     else replica.close();

@@ -3,8 +3,9 @@
  * that counts. All of it is synchronous.
  */
 import { judge, splitLines, type ChainPosition } from './chain.ts';
-import { StoreDamagedError, StoreError, systemErrorCode } from './errors.ts';
+import { StoreDamagedError, StoreError, StoreReplayError, systemErrorCode } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
+import { listFolder } from './folder.ts';
 import { decodePayload, type Frame, type Payload } from './frame.ts';
 import { Journal, type JournalAccess } from './journal.ts';
 import type { Database } from './openDatabase.ts';
@@ -30,13 +31,15 @@ export interface ReplicaOptions {
   readonly start: ChainPosition;
   readonly journal: Journal;
   /** How the next journals are opened. */
-  readonly access: Exclude<JournalAccess, 'create'>;
+  readonly access: Extract<JournalAccess, 'read' | 'append'>;
   /** A frame known to have been synced; passing its number with another CRC is damage. */
   readonly witness: ChainPosition | null;
   /** Monotonic milliseconds. */
   readonly clock: () => number;
+  /** The generation whose seal ends the replay; null: go on for ever. */
+  readonly lastGeneration: number | null;
   /** Told about each seal, after the replica moved to the next journal; the one left is the callee's to close. */
-  readonly onMove: (left: Journal, seal: ChainPosition) => void;
+  readonly onMove: (left: Journal, sealedBy: string) => void;
 }
 
 export class Replica {
@@ -48,8 +51,8 @@ export class Replica {
   #durable: number;
   /** A statement touched `meta` since this was last asked: the schema may have changed. */
   #metaChanged = true;
-  /** Bytes of journal that `repairRequested` found a request in. */
   #repairRequested = false;
+  #isAtLastSeal = false;
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
@@ -69,6 +72,11 @@ export class Replica {
 
   get durable(): number {
     return this.#durable;
+  }
+
+  /** Whether the seal of `lastGeneration` was reached. */
+  get isAtLastSeal(): boolean {
+    return this.#isAtLastSeal;
   }
 
   takeMetaChanged(): boolean {
@@ -98,9 +106,14 @@ export class Replica {
         return false;
       }
       const before = this.#journal.position;
-      const sealed = this.#applyLines(this.#journal.readNew(size), deadline);
-      if (sealed) this.#move();
-      else if (this.#journal.position === before) return false; // a write in progress
+      const sealedBy = this.#applyLines(this.#journal.readNew(size), deadline);
+      if (sealedBy !== null) {
+        if (this.#journal.generation === this.#options.lastGeneration) {
+          this.#isAtLastSeal = true;
+          return false;
+        }
+        this.#move(sealedBy);
+      } else if (this.#journal.position === before) return false; // a write in progress
       if (this.#options.clock() > deadline) return true;
     }
   }
@@ -124,9 +137,9 @@ export class Replica {
   }
 
   /** This window's own seal counted. */
-  acceptSeal(frame: Pick<Frame, 'seq' | 'crc' | 'durable'>, end: number): void {
+  acceptSeal(frame: Pick<Frame, 'seq' | 'crc' | 'durable'>, end: number, window: string): void {
     this.#advance(frame, end);
-    this.#move();
+    this.#move(window);
   }
 
   close(): void {
@@ -135,13 +148,13 @@ export class Replica {
   }
 
   /**
-   * Applies lines in one transaction; true if the last one was a seal. If a frame that counts cannot be replayed, those
+   * Applies lines in one transaction; gives the sealing window if the last one was a seal. If a frame that counts cannot be replayed, those
    * before it are applied and the error is thrown: a frame is never skipped.
    */
-  #applyLines(bytes: Buffer, deadline: number): boolean {
+  #applyLines(bytes: Buffer, deadline: number): string | null {
     const base = this.#journal.position;
     const start = { position: this.#position, offset: base };
-    let sealed = false;
+    let sealedBy: string | null = null;
     let begun = false;
     let applied = 0;
     try {
@@ -150,19 +163,19 @@ export class Replica {
         else if (this.#verdict(frame) === 'counts') {
           if (!begun) this.database.begin();
           begun = true;
-          sealed = this.#apply(frame);
+          sealedBy = this.#apply(frame);
           this.#advance(frame, base + end);
           applied += 1;
         }
         this.#journal.position = base + end;
-        if (sealed || this.#options.clock() > deadline) break;
+        if (sealedBy !== null || this.#options.clock() > deadline) break;
       }
     } catch (error) {
       if (begun) this.#undo(start, bytes, applied);
       throw error;
     }
     if (begun) this.database.commit();
-    return sealed;
+    return sealedBy;
   }
 
   /** Takes back a failed slice and applies its first `count` frames again, which did not fail. */
@@ -202,23 +215,19 @@ export class Replica {
     return verdict;
   }
 
-  /** True for a seal. */
-  #apply(frame: Frame): boolean {
+  /** Gives the sealing window for a seal. */
+  #apply(frame: Frame): string | null {
     try {
       const payload: Payload = decodePayload(frame.json);
-      if (payload.type === 'seal') return true;
+      if (payload.type === 'seal') return payload.window;
       for (const statement of payload.statements) {
         this.database.run(statement);
         if (touchesMeta(statement.sql)) this.#metaChanged = true;
       }
-      return false;
+      return null;
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
-      throw new StoreDamagedError(
-        this.#journal.path,
-        `change ${frame.seq} cannot be replayed: ${detail}`,
-        error,
-      );
+      throw new StoreReplayError(frame.seq, detail, error);
     }
   }
 
@@ -232,7 +241,7 @@ export class Replica {
     this.#journal.position = end;
   }
 
-  #move(): void {
+  #move(sealedBy: string): void {
     const { files, folder, access, onMove } = this.#options;
     const left = this.#journal;
     try {
@@ -241,7 +250,19 @@ export class Replica {
       if (error instanceof StoreError || systemErrorCode(error) !== 'ENOENT') throw error;
       throw new DisplacedError('slept');
     }
-    onMove(left, this.#position);
+    onMove(left, sealedBy);
+    this.#refuseOrphan();
+  }
+
+  /**
+   * A window that slept while it made the next journal may have made one that was deleted long ago. Then there are newer
+   * generations, and what is written to it would be lost.
+   */
+  #refuseOrphan(): void {
+    const { files, folder, lastGeneration } = this.#options;
+    if (lastGeneration !== null) return;
+    const newest = listFolder(files, folder).snapshots[0]?.generation ?? 0;
+    if (newest > this.#journal.generation) throw new DisplacedError('slept');
   }
 
   #noticeRequest(bytes: Buffer, end: number): void {

@@ -13,37 +13,61 @@
  * given to `write` may run several times (when another window was faster) and must be free of side effects.
  */
 import { ulid } from 'ulid';
-import { systemErrorCode, toWriteError } from './errors.ts';
+import { Changes, type StoreChange } from './changes.ts';
+import { runCheckpoint } from './checkpoint.ts';
+import { workerRunner, type CheckpointRunner } from './checkpointRunner.ts';
+import { Committer } from './commit.ts';
+import { Durability } from './durability.ts';
 import {
   StoreClosedError,
   StoreDamagedError,
   StoreError,
-  StoreOutdatedError,
   StoreReadOnlyError,
+  StoreReplayError,
   StoreStatementError,
-  StoreTooLargeError,
   StoreUnavailableError,
+  systemErrorCode,
+  toWriteError,
 } from './errors.ts';
-import { Durability } from './durability.ts';
 import { nodeFiles, type FileLayer } from './fileLayer.ts';
-import { encodeFrame, encodePayload, type Frame, type Payload, type Statement } from './frame.ts';
+import { Generations } from './generations.ts';
 import type { Journal } from './journal.ts';
+import { LiveReplica } from './liveReplica.ts';
 import { writeMark } from './mark.ts';
-import { migrate, readRequirements, readSchemaVersion, schemaVersion } from './migrations.ts';
-import { loadEngine, normalizeValue, type Engine } from './openDatabase.ts';
-import { openReplica } from './openReplica.ts';
-import { DisplacedError, Replica, touchesMeta } from './replica.ts';
-import { focusedFollowInterval, type StoreOptions } from './storeOptions.ts';
-import type { ReadTransaction, Value, WriteTransaction } from './transaction.ts';
+import { migrate, readSchemaVersion, schemaVersion } from './migrations.ts';
+import { loadEngine, type Engine } from './openDatabase.ts';
+import { Presence } from './presence.ts';
+import { systemProbe } from './processProbe.ts';
+import {
+  defaultJournalLimit,
+  defaultMarkDelay,
+  defaultPatience,
+  focusedFollowInterval,
+  type StoreOptions,
+} from './storeOptions.ts';
+import type { ReadTransaction, WriteTransaction } from './transaction.ts';
 
-/** Largest frame in bytes. */
-export const largestFrame = 64 * 1024 * 1024;
+/** Milliseconds of a long catch-up at a time. */
+const sliceBudget = 5;
 
-export interface StoreChange {
-  /** `own`: written by this window. */
-  readonly origin: 'own' | 'other';
-  /** The newest sequence number it holds now. */
-  readonly seq: number;
+/** What the constructor is given: everything with its default. */
+interface Parts {
+  readonly options: StoreOptions;
+  readonly files: FileLayer;
+  readonly engine: Engine;
+  readonly runner: CheckpointRunner | null;
+  readonly isReadOnly: boolean;
+  readonly presence: Presence;
+  readonly log: (line: string) => void;
+  readonly clock: () => number;
+  readonly makeId: () => string;
+}
+
+/** Told about what happens to the replica; set once the store is made. */
+interface ReplicaEvents {
+  onLeave: (left: Journal) => void;
+  onGeneration: (sealedBy: string | null) => void;
+  onAdvance: (seq: number) => void;
 }
 
 export class Store {
@@ -51,77 +75,76 @@ export class Store {
   readonly windowId: string;
   /** True: the folder cannot be written to; reading works. */
   readonly isReadOnly: boolean;
-  readonly #files: FileLayer;
-  readonly #clock: () => number;
-  readonly #makeId: () => string;
-  readonly #log: (line: string) => void;
-  readonly #engine: Engine;
-  readonly #markDelay: number;
-  readonly #listeners = new Set<(change: StoreChange) => void>();
+  readonly #parts: Parts;
+  readonly #live: LiveReplica;
+  readonly #changes: Changes;
   readonly #durability: Durability;
-  #replica: Replica;
-  #leftAtOpen: Journal[] = [];
-  /** Set once nothing may be written any more by this window. */
-  #failure: StoreError | null = null;
-  #isInTransaction = false;
+  readonly #committer: Committer;
+  readonly #generations: Generations;
   #isClosed = false;
-  #requirements = { minReader: 0, minWriter: 0 };
-  #pendingChanges = new Map<StoreChange['origin'], number>();
   #followInterval: number;
   #followTimer: NodeJS.Timeout | null = null;
   #markTimer: NodeJS.Timeout | null = null;
   #markWrite: Promise<void> = Promise.resolve();
+  #isAnswering = false;
 
-  private constructor(options: StoreOptions, engine: Engine, isReadOnly: boolean) {
-    this.folder = options.folder;
-    this.windowId = options.windowId;
-    this.isReadOnly = isReadOnly;
-    this.#files = options.files ?? nodeFiles;
-    this.#clock = options.clock ?? (() => performance.now());
-    this.#makeId = options.makeId ?? ulid;
-    this.#log = options.log ?? (() => undefined);
-    this.#engine = engine;
-    this.#markDelay = options.markDelay ?? 1000;
+  private constructor(parts: Parts, live: LiveReplica, events: ReplicaEvents, left: readonly Journal[]) {
+    const { options, files, log, clock, makeId, presence, runner } = parts;
+    const { folder, windowId } = options;
+    this.#parts = parts;
+    this.#live = live;
+    this.folder = folder;
+    this.windowId = windowId;
+    this.isReadOnly = parts.isReadOnly;
     this.#followInterval = options.followInterval ?? focusedFollowInterval;
-    const opened = this.#openReplica();
-    this.#replica = opened.replica;
+    this.#changes = new Changes(log);
     this.#durability = new Durability(
       {
-        files: this.#files,
-        current: () => ({ journal: this.#replica.journal, seq: this.#replica.position.seq }),
-        recover: (error) => Promise.reject(toWriteError(this.folder, error)),
+        files,
+        current: () => ({ journal: live.replica.journal, seq: live.replica.position.seq }),
+        recover: (error) => this.#recover(error),
         onDurable: () => this.#scheduleMark(),
       },
       // What was read may be in the page cache only: it is synced before anything rests on it.
-      this.#replica.durable,
+      live.replica.durable,
     );
-    for (const journal of this.#leftAtOpen) this.#durability.leave(journal);
-    this.#leftAtOpen = [];
+    const durability = this.#durability;
+    this.#committer = new Committer({ folder, live, makeId, durable: () => durability.seq });
+    this.#generations = new Generations({
+      files,
+      folder,
+      windowId,
+      live,
+      committer: this.#committer,
+      durability,
+      presence,
+      runner,
+      clock,
+      log,
+      journalLimit: options.journalLimit ?? defaultJournalLimit,
+    });
+    events.onLeave = (journal) => this.#leave(journal);
+    events.onGeneration = (sealedBy) => this.#generations.moved(sealedBy);
+    events.onAdvance = (seq) => {
+      durability.learn(live.replica.durable);
+      this.#changes.announce('other', seq);
+    };
+    for (const journal of left) this.#leave(journal);
   }
 
   /**
-   * Opens the folder, making it if needed, and brings the schema up to date. Throws StoreUnavailableError,
-   * StoreDamagedError and StoreOutdatedError. A folder that can only be read opens with `isReadOnly`.
+   * Opens the folder, making it if needed, repairs it if it is damaged, and brings the schema up to date. Throws
+   * StoreUnavailableError, StoreDamagedError (another window holds the chats but does not answer) and StoreOutdatedError. A
+   * folder that can only be read opens with `isReadOnly`.
    */
   static async open(options: StoreOptions): Promise<Store> {
     const files = options.files ?? nodeFiles;
     const wasm = typeof options.wasm === 'string' ? files.readFile(options.wasm) : options.wasm;
     const engine = await loadEngine(wasm);
-    const store = Store.#openIn(options, files, engine);
-    try {
-      await store.#prepare();
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
-    return store;
-  }
-
-  static #openIn(options: StoreOptions, files: FileLayer, engine: Engine): Store {
     const { folder } = options;
     try {
       files.makeFolder(folder);
-      return new Store(options, engine, false);
+      return await Store.#openAs(options, files, engine, wasm, false);
     } catch (error) {
       if (error instanceof StoreError) throw error;
       const code = systemErrorCode(error);
@@ -130,16 +153,66 @@ export class Store {
       }
     }
     try {
-      return new Store(options, engine, true);
+      return await Store.#openAs(options, files, engine, wasm, true);
     } catch (error) {
       if (error instanceof StoreError) throw error;
       throw new StoreUnavailableError(folder, systemErrorCode(error) ?? String(error), error);
     }
   }
 
+  static async #openAs(
+    options: StoreOptions,
+    files: FileLayer,
+    engine: Engine,
+    wasm: Uint8Array,
+    isReadOnly: boolean,
+  ): Promise<Store> {
+    const log = options.log ?? (() => undefined);
+    const clock = options.clock ?? (() => performance.now());
+    const now = options.now ?? Date.now;
+    const makeId = options.makeId ?? (() => ulid());
+    const { folder, windowId, checkpointWorkerFile } = options;
+    const probe = options.probe ?? systemProbe();
+    const presence = new Presence({ files, folder, windowId, clock, probe, log });
+    const worker = checkpointWorkerFile === null ? null : workerRunner(checkpointWorkerFile, wasm, now);
+    const runner = isReadOnly ? null : (options.runCheckpoint ?? worker);
+    const left: Journal[] = [];
+    const events: ReplicaEvents = {
+      onLeave: (journal) => left.push(journal),
+      onGeneration: () => undefined,
+      onAdvance: () => undefined,
+    };
+    if (!isReadOnly) presence.start();
+    try {
+      const live = await LiveReplica.open({
+        files,
+        folder,
+        engine,
+        windowId,
+        presence,
+        now,
+        log,
+        clock,
+        makeId,
+        access: isReadOnly ? 'read' : 'append',
+        patience: options.patience ?? defaultPatience,
+        onLeave: (journal) => events.onLeave(journal),
+        onGeneration: (sealedBy) => events.onGeneration(sealedBy),
+        onAdvance: (seq) => events.onAdvance(seq),
+      });
+      const parts = { options, files, engine, runner, isReadOnly, presence, log, clock, makeId };
+      const store = new Store(parts, live, events, left);
+      await store.#prepare();
+      return store;
+    } catch (error) {
+      presence.stop();
+      throw error;
+    }
+  }
+
   /** The newest sequence number this window holds. */
   get seq(): number {
-    return this.#replica.position.seq;
+    return this.#live.replica.position.seq;
   }
 
   /** The highest sequence number known to be on disk. */
@@ -149,23 +222,29 @@ export class Store {
 
   /** The generation whose journal is being written. */
   get generation(): number {
-    return this.#replica.journal.generation;
+    return this.#live.replica.journal.generation;
   }
 
-  /** Why nothing can be written any more (until the window is reloaded), or null. */
+  /** Why nothing can be written at the moment, or null. After a replay error it stays until the window is reloaded. */
   get failure(): StoreError | null {
-    return this.#failure;
+    return this.#live.damage;
+  }
+
+  /** Whether a window may still write (presence files); one of which that is not known counts as alive. */
+  isWindowAlive(windowId: string): boolean {
+    return this.#parts.presence.isAlive(windowId);
   }
 
   /**
-   * Reads one consistent state that holds everything any window had written when it was called. Throws StoreOutdatedError,
-   * StoreClosedError, and whatever `use` throws.
+   * Reads one consistent state that holds everything any window had written when it was called; while the store is being
+   * repaired, the newest state this window holds (see `failure`). Throws StoreOutdatedError, StoreClosedError, and whatever
+   * `use` throws.
    */
   read<T>(use: (reader: ReadTransaction) => T): T {
     this.#mustBeUsable();
-    if (this.#failure === null) this.#catchUp();
-    if (this.#requirements.minReader > schemaVersion) throw new StoreOutdatedError('reading');
-    const { database } = this.#replica;
+    if (this.#live.damage === null) this.#catchUpForReading();
+    this.#committer.mustUnderstand('reading');
+    const { database } = this.#live.replica;
     return use({
       all: (sql, parameters) => database.all(sql, parameters),
       get: (sql, parameters) => database.get(sql, parameters),
@@ -175,23 +254,24 @@ export class Store {
   /**
    * Changes the state in one transaction. The change is made and visible when the call returns; the promise resolves with
    * what `change` gave once it is on disk (after a change of nothing: once what it read is on disk). If `change` throws, or
-   * nothing can be written, nothing is changed and the promise rejects with that error or a StoreError.
+   * nothing can be written, nothing is changed and the promise rejects with that error or a StoreError. One exception: if
+   * the disk refuses to sync and the state cannot be saved elsewhere in the folder either (StoreWriteError), the change
+   * stays visible but may be lost. While the store is being repaired the change waits for that.
    */
   write<T>(change: (writer: WriteTransaction) => T): Promise<T> {
     try {
       this.#mustBeUsable();
-      this.#mustBeWritable();
-      const { value, seq } = this.#commit(change);
-      return this.#durability.wait(seq).then(() => value);
+      if (this.isReadOnly) throw new StoreReadOnlyError(this.folder, 'no write permission');
+      return this.#writeNow(change);
     } catch (error) {
+      if (error instanceof StoreDamagedError && !this.#isClosed) return this.#writeAfterRepair(change);
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
   /** Called after each change, outside any transaction; several changes may be reported as one. Returns how to stop. */
   onDidChange(listener: (change: StoreChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#changes.listen(listener);
   }
 
   /** How often to look for other windows' changes, in milliseconds (see storeOptions.ts); 0: only on read and write. */
@@ -205,7 +285,18 @@ export class Store {
 
   /** Resolves once everything this window holds is on disk. Rejects if the disk refuses. */
   flush(): Promise<void> {
-    return this.#durability.wait(this.#replica.position.seq);
+    return this.#durability.wait(this.seq);
+  }
+
+  /** Makes a checkpoint now. Rejects with why not. For tests and tools; by itself it happens when the journal has grown. */
+  checkpoint(): Promise<void> {
+    this.#mustBeUsable();
+    return this.#generations.checkpoint();
+  }
+
+  /** Resolves when no checkpoint of this window is running. */
+  checkpointSettled(): Promise<void> {
+    return this.#generations.settled();
   }
 
   /** Flushes and lets go of the files. Calling it again does nothing. Uses nothing but Node's file functions. */
@@ -218,204 +309,73 @@ export class Store {
     await this.#durability.drain();
     await this.#markWrite;
     if (!this.isReadOnly) await this.#writeMark();
-    this.#replica.close();
+    this.#parts.presence.stop();
+    this.#live.close();
   }
 
-  #openReplica(): ReturnType<typeof openReplica> {
-    return openReplica({
-      files: this.#files,
-      folder: this.folder,
-      engine: this.#engine,
-      access: this.isReadOnly ? 'read' : 'append',
-      clock: this.#clock,
-      onMove: (left) => this.#leave(left),
-    });
+  #writeNow<T>(change: (writer: WriteTransaction) => T): Promise<T> {
+    const { value, seq, hasChanged } = this.#committer.commit(change);
+    if (hasChanged) {
+      this.#changes.announce('own', seq);
+      this.#generations.committed();
+    }
+    return this.#durability.wait(seq).then(() => value);
+  }
+
+  async #writeAfterRepair<T>(change: (writer: WriteTransaction) => T): Promise<T> {
+    await this.#live.repaired();
+    this.#mustBeUsable();
+    return this.#writeNow(change);
   }
 
   #leave(journal: Journal): void {
     if (this.isReadOnly) journal.close();
-    else if (this.#durability === undefined) this.#leftAtOpen.push(journal);
     else this.#durability.leave(journal);
   }
 
   async #prepare(): Promise<void> {
-    this.#checkRequirements();
-    const version = readSchemaVersion(this.#replica.database);
+    const { presence, log } = this.#parts;
+    for (const { name } of this.#live.badSnapshots)
+      log(`the snapshot ${name} is damaged; an older one was used`);
+    if (!this.isReadOnly) {
+      presence.setHolds(true);
+      presence.sweep();
+    }
+    this.#committer.mustUnderstand('reading');
+    const version = readSchemaVersion(this.#live.replica.database);
     if (this.isReadOnly) {
       if (version === 0) {
         throw new StoreUnavailableError(this.folder, 'it holds no chats and cannot be written to');
       }
     } else if (version < schemaVersion) await this.write((writer) => migrate(writer));
-    if (this.#requirements.minReader > schemaVersion) throw new StoreOutdatedError('reading');
     this.follow(this.#followInterval);
   }
 
   #mustBeUsable(): void {
     if (this.#isClosed) throw new StoreClosedError();
-    if (this.#isInTransaction) {
+    if (this.#committer.isRunning) {
       throw new StoreStatementError('A transaction is running; use its writer', 'read or write inside write');
     }
   }
 
-  #mustBeWritable(): void {
-    if (this.#failure !== null) throw this.#failure;
-    if (this.isReadOnly) throw new StoreReadOnlyError(this.folder, 'no write permission');
-  }
-
-  #catchUp(budget?: number): boolean {
-    const before = this.#replica.position.seq;
+  /** Damage found while reading is repaired in the background; what this window holds is still right as far as it goes. */
+  #catchUpForReading(): void {
     try {
-      const more = this.#replica.catchUp(budget);
-      this.#afterCatchUp(before);
-      return more;
+      this.#live.catchUp();
     } catch (error) {
-      this.#afterCatchUp(before);
-      if (error instanceof DisplacedError) {
-        this.#reopen();
-        return false;
-      }
-      if (error instanceof StoreDamagedError) this.#fail(error);
-      throw error;
+      if (!(error instanceof StoreDamagedError) && !(error instanceof StoreReplayError)) throw error;
+      this.#parts.log(error.message);
     }
   }
 
-  #afterCatchUp(before: number): void {
-    const { seq } = this.#replica.position;
-    if (seq === before) return;
-    this.#durability.learn(this.#replica.durable);
-    this.#checkRequirements();
-    this.#announce('other', seq);
-  }
-
-  #reopen(): void {
-    const left = this.#replica;
-    const opened = this.#openReplica();
-    this.#replica = opened.replica;
-    this.#durability.leave(left.journal);
-    left.database.close();
-    this.#log(`opened anew at change ${opened.replica.position.seq}`);
-    this.#checkRequirements();
-    this.#announce('other', opened.replica.position.seq);
-  }
-
-  #checkRequirements(): void {
-    if (this.#replica.takeMetaChanged()) this.#requirements = readRequirements(this.#replica.database);
-  }
-
-  #fail(error: StoreError): void {
-    this.#failure ??= error;
-    this.#log(error.message);
-  }
-
-  /** Steps 1 to 4 of a commit. `seq` is what the caller's answer rests on. */
-  #commit<T>(change: (writer: WriteTransaction) => T): { value: T; seq: number } {
-    const transaction = this.#makeId();
-    for (;;) {
-      this.#catchUp();
-      if (this.#requirements.minWriter > schemaVersion) throw new StoreOutdatedError('writing');
-      const { database } = this.#replica;
-      database.begin();
-      let isOpen = true;
-      try {
-        const { value, statements } = this.#run(change);
-        const seq = this.#replica.position.seq + 1;
-        if (statements.length === 0) return { value, seq: seq - 1 };
-        const won = this.#append(transaction, { type: 'statements', statements });
-        if (won === null) continue;
-        database.commit();
-        isOpen = false;
-        this.#replica.accept(
-          won.frame,
-          won.end,
-          statements.some(({ sql }) => touchesMeta(sql)),
-        );
-        this.#checkRequirements();
-        this.#announce('own', seq);
-        return { value, seq };
-      } finally {
-        if (isOpen) database.rollback();
-      }
-    }
-  }
-
-  #run<T>(change: (writer: WriteTransaction) => T): { value: T; statements: Statement[] } {
-    const { database, position } = this.#replica;
-    const statements: Statement[] = [];
-    let isOver = false;
-    const mustRun = (): void => {
-      if (isOver) throw new StoreStatementError('The transaction is over', 'writer used after write');
-    };
-    this.#isInTransaction = true;
+  /** A sync failed: the state in memory becomes a new generation, on new files. */
+  async #recover(error: unknown): Promise<void> {
+    this.#parts.log(`a sync failed: ${String(error)}`);
     try {
-      const value = change({
-        seq: position.seq + 1,
-        all: (sql, parameters) => (mustRun(), database.all(sql, parameters)),
-        get: (sql, parameters) => (mustRun(), database.get(sql, parameters)),
-        run: (sql: string, parameters: readonly Value[] = []) => {
-          mustRun();
-          const statement = { sql, parameters: parameters.map(normalizeValue) };
-          database.run(statement);
-          statements.push(statement);
-        },
-      });
-      return { value, statements };
-    } finally {
-      isOver = true;
-      this.#isInTransaction = false;
-    }
-  }
-
-  /** Steps 3 and 4: null if another window's frame came first. */
-  #append(
-    transaction: string,
-    payload: Payload,
-  ): { frame: Pick<Frame, 'seq' | 'crc' | 'durable'>; end: number } | null {
-    const { journal, position } = this.#replica;
-    const header = {
-      seq: position.seq + 1,
-      previous: position.crc,
-      durable: this.#durability.seq,
-      transaction,
-    };
-    const { bytes, crc } = encodeFrame(header, encodePayload(payload));
-    if (bytes.length > largestFrame) throw new StoreTooLargeError(bytes.length, largestFrame);
-    let failure: unknown = null;
-    let written = 0;
-    try {
-      written = journal.append(bytes);
-    } catch (error) {
-      failure = error;
-    }
-    // Also after an error the journal decides: what was written may count.
-    const size = journal.status().size;
-    if (size === journal.position + bytes.length && written === bytes.length) {
-      return { frame: { ...header, crc }, end: size };
-    }
-    const next = this.#replica.peek();
-    if (next?.frame.transaction === transaction) return next;
-    if (failure !== null) throw toWriteError(this.folder, failure);
-    if (next === null && written < bytes.length) {
-      throw toWriteError(this.folder, Object.assign(new Error('short write'), { code: 'ENOSPC' }));
-    }
-    return null;
-  }
-
-  #announce(origin: StoreChange['origin'], seq: number): void {
-    if (this.#pendingChanges.size === 0) queueMicrotask(() => this.#deliver());
-    this.#pendingChanges.set(origin, seq);
-  }
-
-  #deliver(): void {
-    const changes = this.#pendingChanges;
-    this.#pendingChanges = new Map();
-    for (const [origin, seq] of changes) {
-      for (const listener of this.#listeners) {
-        try {
-          listener({ origin, seq });
-        } catch (error) {
-          this.#log(`a listener failed: ${String(error)}`);
-        }
-      }
+      await this.#generations.saveMemory(true);
+    } catch (failure) {
+      this.#parts.log(`saving elsewhere failed too: ${String(failure)}`);
+      throw toWriteError(this.folder, error);
     }
   }
 
@@ -424,12 +384,29 @@ export class Store {
     if (this.#isClosed) return;
     let more = false;
     try {
-      if (this.#failure === null) more = this.#catchUp(sliceBudget);
+      if (this.#live.damage === null) {
+        more = this.#live.catchUp(sliceBudget);
+        if (this.#live.replica.takeRepairRequest()) void this.#answerRepairRequest();
+        if (!this.isReadOnly) this.#generations.look();
+      }
     } catch (error) {
-      this.#log(`following failed: ${String(error)}`);
+      this.#parts.log(`following failed: ${String(error)}`);
     }
     if (more) setImmediate(() => this.#look());
     else this.follow(this.#followInterval);
+  }
+
+  /** Another window cannot read the journal: if that is so, the state goes into a new generation. */
+  async #answerRepairRequest(): Promise<void> {
+    if (this.#isAnswering || this.isReadOnly) return;
+    this.#isAnswering = true;
+    try {
+      if (!this.#live.isSound()) await this.#generations.saveMemory(false);
+    } catch (error) {
+      this.#parts.log(`repairing for another window failed: ${String(error)}`);
+    } finally {
+      this.#isAnswering = false;
+    }
   }
 
   #scheduleMark(): void {
@@ -437,20 +414,22 @@ export class Store {
     this.#markTimer = setTimeout(() => {
       this.#markTimer = null;
       this.#markWrite = this.#writeMark();
-    }, this.#markDelay).unref();
+    }, this.#parts.options.markDelay ?? defaultMarkDelay).unref();
   }
 
   async #writeMark(): Promise<void> {
-    const { position, journal } = this.#replica;
-    if (this.#durability.seq < position.seq || position.seq === 0) return;
+    const { position, journal } = this.#live.replica;
+    if (this.#durability.seq < position.seq || position.seq === 0 || this.#live.damage !== null) return;
     const mark = { generation: journal.generation, ...position, length: journal.position };
     try {
-      await writeMark(this.#files, this.folder, mark, this.windowId);
+      await writeMark(this.#parts.files, this.folder, mark, this.windowId);
     } catch (error) {
-      this.#log(`the mark was not written: ${String(error)}`);
+      this.#parts.log(`the mark was not written: ${String(error)}`);
     }
   }
 }
 
-/** Milliseconds of a long catch-up at a time. */
-const sliceBudget = 5;
+/** A checkpoint in this thread; for tools that have no worker. */
+export function inlineRunner(files: FileLayer, engine: Engine, now: () => number): CheckpointRunner {
+  return (job) => Promise.resolve(runCheckpoint(files, engine, job, now()));
+}

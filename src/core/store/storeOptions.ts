@@ -1,5 +1,7 @@
 /** What a store is made of; everything a test would want to replace is given from outside. */
+import type { CheckpointRunner } from './checkpointRunner.ts';
 import type { FileLayer } from './fileLayer.ts';
+import type { ProcessProbe } from './processProbe.ts';
 
 export interface StoreOptions {
   /** Shared by every window. Made if it is not there (mode 0700). */
@@ -22,8 +24,19 @@ export interface StoreOptions {
   readonly followInterval?: number;
   /** How long after the last sync the mark is written, in milliseconds. */
   readonly markDelay?: number;
+  /** Bytes of journal after which a generation ends, unless a tenth of the snapshot is more. */
+  readonly journalLimit?: number;
+  /** How long a live window may take to repair what this one cannot read, in milliseconds. */
+  readonly patience?: number;
+  /** Who this process is and whether others run. */
+  readonly probe?: ProcessProbe;
+  /** Makes snapshots; instead of the worker thread of `checkpointWorkerFile`. */
+  readonly runCheckpoint?: CheckpointRunner;
 }
 
+export const defaultJournalLimit = 4 << 20;
+export const defaultPatience = 10_000;
+export const defaultMarkDelay = 1000;
 /** Milliseconds between looks at the journal. */
 export const focusedFollowInterval = 100;
 export const unfocusedFollowInterval = 1000;

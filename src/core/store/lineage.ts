@@ -1,0 +1,94 @@
+/**
+ * A lineage: rows chained by `parent_id` over `compaction` edges only. To the user it is one chat; `branch` and `reset` edges
+ * start a chat of its own.
+ *
+ * Compaction makes one child per row. Should there ever be several, the choice of the tip is made here and nowhere else, and
+ * a circle of edges ends the walk instead of hanging it.
+ */
+import * as v from 'valibot';
+import { edgeSchema, endReasonSchema } from '../session/model.ts';
+import type { ReadTransaction } from './transaction.ts';
+
+const nodeSchema = v.object({
+  id: v.string(),
+  parent_id: v.nullable(v.string()),
+  edge: v.nullable(edgeSchema),
+  end_reason: v.nullable(endReasonSchema),
+  last_activity_at: v.number(),
+  last_activity_seq: v.number(),
+});
+type Node = Readonly<v.InferOutput<typeof nodeSchema>>;
+
+const columns = 'id, parent_id, edge, end_reason, last_activity_at, last_activity_seq';
+
+function getNode(reader: ReadTransaction, id: string): Node | null {
+  const row = reader.get(`SELECT ${columns} FROM sessions WHERE id = ?`, [id]);
+  return row === undefined ? null : v.parse(nodeSchema, row);
+}
+
+function continuationsOf(reader: ReadTransaction, id: string): Node[] {
+  return reader
+    .all(`SELECT ${columns} FROM sessions WHERE parent_id = ? AND edge = 'compaction'`, [id])
+    .map((row) => v.parse(nodeSchema, row))
+    .sort(byPreference);
+}
+
+/** Best first: itself compacted, then open, then closed; among equals the latest activity. */
+function byPreference(left: Node, right: Node): number {
+  return (
+    rank(right) - rank(left) ||
+    right.last_activity_at - left.last_activity_at ||
+    right.last_activity_seq - left.last_activity_seq ||
+    (right.id < left.id ? -1 : 1)
+  );
+}
+
+function rank(node: Node): number {
+  if (node.end_reason === 'compaction') return 2;
+  return node.end_reason === null ? 1 : 0;
+}
+
+/** From the root down to the row itself; empty if there is no such row. */
+function ancestryOf(reader: ReadTransaction, id: string): string[] {
+  const path: string[] = [];
+  let node = getNode(reader, id);
+  while (node !== null && !path.includes(node.id)) {
+    path.unshift(node.id);
+    node = node.edge === 'compaction' && node.parent_id !== null ? getNode(reader, node.parent_id) : null;
+  }
+  return path;
+}
+
+/** The ids of the chat's rows from the root through this row to its tip; empty if there is no such row. */
+export function lineageOf(reader: ReadTransaction, id: string): string[] {
+  const path = ancestryOf(reader, id);
+  if (path.length === 0) return path;
+  let next = continuationsOf(reader, id)[0];
+  while (next !== undefined && !path.includes(next.id)) {
+    path.push(next.id);
+    next = continuationsOf(reader, next.id)[0];
+  }
+  return path;
+}
+
+/** The row in which the chat goes on; null if there is no such row. */
+export function tipOf(reader: ReadTransaction, id: string): string | null {
+  return lineageOf(reader, id).at(-1) ?? null;
+}
+
+/** The chat's first row; null if there is no such row. */
+export function rootOf(reader: ReadTransaction, id: string): string | null {
+  return ancestryOf(reader, id)[0] ?? null;
+}
+
+/** Every row of the chat, also continuations that are not on the way to the tip, the root first. */
+export function lineageMembers(reader: ReadTransaction, id: string): string[] {
+  const root = rootOf(reader, id);
+  const members = root === null ? [] : [root];
+  for (const member of members) {
+    for (const { id: child } of continuationsOf(reader, member)) {
+      if (!members.includes(child)) members.push(child);
+    }
+  }
+  return members;
+}

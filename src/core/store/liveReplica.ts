@@ -1,0 +1,180 @@
+/**
+ * The replica a window works with, replaced by a newly opened one when the files under it are no longer the store's: after a
+ * sleep through generations, a deleted folder, damage.
+ */
+import { StoreDamagedError, StoreError, StoreReplayError } from './errors.ts';
+import { listFolder } from './folder.ts';
+import { Journal } from './journal.ts';
+import { isSound, openRepairing, type RepairOptions } from './openRepairing.ts';
+import { openReplica, type OpenedReplica } from './openReplica.ts';
+import { DisplacedError, type Replica } from './replica.ts';
+import { imageOf, publishSnapshot } from './writeSnapshot.ts';
+
+export interface LiveOptions extends Omit<RepairOptions, 'onMove'> {
+  /** The journals that were left at a seal or a reopen, to be synced and closed. */
+  readonly onLeave: (left: Journal) => void;
+  /** A new generation began, sealed by that window; null: found at an open. */
+  readonly onGeneration: (sealedBy: string | null) => void;
+  /** The state changed by others' frames. */
+  readonly onAdvance: (seq: number) => void;
+}
+
+export class LiveReplica {
+  readonly #options: LiveOptions;
+  #opened: OpenedReplica;
+  #snapshotBytes: number;
+  #damage: StoreError | null = null;
+  #repair: Promise<void> | null = null;
+
+  private constructor(options: LiveOptions, opened: OpenedReplica) {
+    this.#options = options;
+    this.#opened = opened;
+    this.#snapshotBytes = opened.snapshotBytes;
+  }
+
+  static async open(options: LiveOptions): Promise<LiveReplica> {
+    let live: LiveReplica | null = null;
+    const opened = await openRepairing({
+      ...options,
+      onMove: (left, sealedBy) => {
+        options.onLeave(left);
+        if (live !== null) options.onGeneration(sealedBy);
+      },
+    });
+    live = new LiveReplica(options, opened);
+    return live;
+  }
+
+  get replica(): Replica {
+    return this.#opened.replica;
+  }
+
+  get snapshotBytes(): number {
+    return this.#snapshotBytes;
+  }
+
+  /** Generation of the snapshot this window came from. */
+  get snapshotGeneration(): number {
+    return this.#opened.snapshotGeneration;
+  }
+
+  get badSnapshots(): OpenedReplica['badSnapshots'] {
+    return this.#opened.badSnapshots;
+  }
+
+  noteSnapshot(bytes: number): void {
+    this.#snapshotBytes = bytes;
+  }
+
+  /** Why the state cannot go on at the moment; null: it can. */
+  get damage(): StoreError | null {
+    return this.#damage;
+  }
+
+  /** Ends when the repair that is going on has ended; tries one if the last failed. */
+  async repaired(): Promise<void> {
+    if (this.#damage === null || this.#damage instanceof StoreReplayError) return;
+    this.#repair ??= this.#startRepair();
+    await this.#repair;
+  }
+
+  /**
+   * Applies what others wrote. Returns whether more may be waiting (`budget` in milliseconds). Throws StoreDamagedError,
+   * StoreReplayError and what node:fs throws; the state from before stays readable.
+   */
+  catchUp(budget?: number): boolean {
+    if (this.#damage !== null) throw this.#damage;
+    const before = this.replica.position.seq;
+    try {
+      return this.replica.catchUp(budget);
+    } catch (error) {
+      if (error instanceof DisplacedError) {
+        this.#followDisplaced(error);
+        return false;
+      }
+      if (error instanceof StoreReplayError) this.#damage = error;
+      if (error instanceof StoreDamagedError) {
+        this.#damage = error;
+        this.#repair ??= this.#startRepair();
+      }
+      throw error;
+    } finally {
+      const { seq } = this.replica.position;
+      if (seq !== before) this.#options.onAdvance(seq);
+    }
+  }
+
+  /** Whether the files open by themselves, or only this memory has the state. */
+  isSound(): boolean {
+    return isSound({ ...this.#options, onMove: (left) => left.close() });
+  }
+
+  close(): void {
+    this.replica.close();
+  }
+
+  #startRepair(): Promise<void> {
+    const { presence } = this.#options;
+    const repair = async (): Promise<void> => {
+      try {
+        presence.setHolds(false);
+        this.#replace(await openRepairing(this.#openOptions()));
+        this.#damage = null;
+        presence.setHolds(true);
+      } catch (error) {
+        this.#options.log(`repair failed: ${String(error)}`);
+        if (error instanceof StoreError) this.#damage = error;
+      } finally {
+        this.#repair = null;
+      }
+    };
+    return repair();
+  }
+
+  #openOptions(): RepairOptions {
+    const { onLeave, onGeneration } = this.#options;
+    let isOpen = false;
+    queueMicrotask(() => {
+      isOpen = true;
+    });
+    return {
+      ...this.#options,
+      onMove: (left, sealedBy) => {
+        onLeave(left);
+        if (isOpen) onGeneration(sealedBy);
+      },
+    };
+  }
+
+  #followDisplaced(error: DisplacedError): void {
+    const { files, folder, access, log } = this.#options;
+    log(`${error.message}; opening anew`);
+    if (access === 'append' && error.reason !== 'slept') {
+      files.makeFolder(folder);
+      const newest = listFolder(files, folder).snapshots[0]?.generation ?? 0;
+      if (newest <= this.replica.journal.generation) this.#saveMemory();
+    }
+    this.#replace(openReplica(this.#openOptions()));
+  }
+
+  /** The journal was deleted or cut short under us, and nobody else has saved the state yet: a new generation of it. */
+  #saveMemory(): void {
+    const { files, folder, windowId, log } = this.#options;
+    const { database, position, journal } = this.replica;
+    const next = Math.max(journal.generation, ...listFolder(files, folder).journals) + 1;
+    new Journal(files, folder, next, 'create').close();
+    files.syncFolderNow(folder);
+    publishSnapshot(files, folder, imageOf(database, next, position), next, position, windowId);
+    log(`the journal was lost; change ${position.seq} and all before it were saved again from memory`);
+  }
+
+  #replace(opened: OpenedReplica): void {
+    const left = this.replica;
+    this.#opened = opened;
+    this.#snapshotBytes = opened.snapshotBytes;
+    this.#options.onLeave(left.journal);
+    left.database.close();
+    this.#options.onGeneration(null);
+    this.#options.onAdvance(opened.replica.position.seq);
+  }
+}

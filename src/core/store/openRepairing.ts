@@ -1,0 +1,137 @@
+/**
+ * Opening a store that may be damaged. Damage is never opened over: a window that holds the state in memory is asked to save
+ * it in a new generation; if there is none, what can be read is salvaged.
+ */
+import { StoreDamagedError, StoreError, systemErrorCode } from './errors.ts';
+import type { FileLayer } from './fileLayer.ts';
+import { inFolder, listFolder, repairLockName } from './folder.ts';
+import { Journal } from './journal.ts';
+import { openReplica, type OpenedReplica, type OpenOptions } from './openReplica.ts';
+import type { Presence } from './presence.ts';
+import { repairRequest } from './replica.ts';
+import { salvage } from './salvage.ts';
+
+export interface RepairOptions extends OpenOptions {
+  readonly windowId: string;
+  readonly presence: Presence;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+  readonly makeId: () => string;
+  /** How long another window may take to answer, in milliseconds. */
+  readonly patience: number;
+}
+
+/** Milliseconds between looks while waiting for another window. */
+const pause = 50;
+const mostRounds = 5;
+
+/** Throws StoreDamagedError if a window holds the state but does not answer, and what openReplica throws. */
+export async function openRepairing(options: RepairOptions): Promise<OpenedReplica> {
+  for (let round = 1; ; round++) {
+    try {
+      return openReplica(options);
+    } catch (error) {
+      if (!(error instanceof StoreDamagedError) || options.access === 'read' || round === mostRounds)
+        throw error;
+      options.log(error.message);
+      await repair(options, error);
+    }
+  }
+}
+
+async function repair(options: RepairOptions, damage: StoreDamagedError): Promise<void> {
+  const others = options.presence.others();
+  if (others.length > 0) {
+    await askOthers(options, damage);
+    return;
+  }
+  await withRepairLock(options, () => {
+    if (isSound(options)) return;
+    const report = salvage(options);
+    options.log(`salvaged what could be read: ${JSON.stringify(report)}`);
+  });
+}
+
+/** Whether the files open by themselves. */
+export function isSound(options: OpenOptions): boolean {
+  try {
+    openReplica({ ...options, access: 'read', onMove: (left) => left.close() }).replica.close();
+    return true;
+  } catch (error) {
+    if (error instanceof StoreDamagedError) return false;
+    throw error;
+  }
+}
+
+async function askOthers(options: RepairOptions, damage: StoreDamagedError): Promise<void> {
+  const before = newestSnapshot(options);
+  requestRepair(options);
+  const deadline = options.clock() + options.patience;
+  while (newestSnapshot(options) === before) {
+    const others = options.presence.others();
+    if (others.length === 0) return; // they died: the next round salvages
+    if (options.clock() > deadline) {
+      throw new StoreError(
+        'damaged',
+        `${damage.message} Another window (${others.join(', ')}) still holds the chats but does not answer. Reload that window, or close it and open this one again.`,
+        damage,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+function newestSnapshot({ files, folder }: OpenOptions): string {
+  return listFolder(files, folder).snapshots[0]?.name ?? '';
+}
+
+/** A line that counts for nobody, in the journal the others look at. */
+function requestRepair({ files, folder }: OpenOptions): void {
+  const generation = listFolder(files, folder).journals.at(-1);
+  if (generation === undefined) return;
+  const journal = new Journal(files, folder, generation, 'append');
+  try {
+    journal.append(Buffer.from(`\n${repairRequest}\n`));
+  } finally {
+    journal.close();
+  }
+}
+
+/** One window at a time salvages; the lock of a dead one is taken over. */
+async function withRepairLock(options: RepairOptions, use: () => void): Promise<void> {
+  const { files, folder, presence, windowId } = options;
+  const path = inFolder(folder, repairLockName);
+  while (!tryLock(files, path, windowId)) {
+    const owner = readOwner(files, path);
+    if (owner !== null && owner !== windowId && presence.isAlive(owner)) {
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    } else if (owner !== null) files.remove(path);
+  }
+  try {
+    use();
+  } finally {
+    files.remove(path);
+  }
+}
+
+function tryLock(files: FileLayer, path: string, windowId: string): boolean {
+  try {
+    const descriptor = files.open(path, 'createNew');
+    files.append(descriptor, Buffer.from(windowId));
+    files.close(descriptor);
+    return true;
+  } catch (error) {
+    if (systemErrorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Null: the lock is gone. */
+function readOwner(files: FileLayer, path: string): string | null {
+  try {
+    return Buffer.from(files.readFile(path)).toString();
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Rescue of a damaged store when no window holds its state: every frame that can still be read goes into a new generation,
+ * the damaged files are kept aside, and what is missing is written down for the user. It decides by the files alone, so two
+ * windows that try arrive at the same.
+ */
+import { moveAside } from './aside.ts';
+import { splitLines } from './chain.ts';
+import type { FileLayer } from './fileLayer.ts';
+import { inFolder, journalName, listFolder, type SnapshotName } from './folder.ts';
+import { crc32, decodePayload, type Frame } from './frame.ts';
+import { Journal } from './journal.ts';
+import { readMark } from './mark.ts';
+import { migrate } from './migrations.ts';
+import { Database, type Engine } from './openDatabase.ts';
+import { systemErrorCode } from './errors.ts';
+import { loadSnapshot, type Snapshot } from './snapshot.ts';
+import { imageOf, publishSnapshot } from './writeSnapshot.ts';
+
+export interface SalvageReport {
+  /** Changes that are known to have been saved and are lost, as ranges of sequence numbers. */
+  readonly missing: readonly (readonly [number, number])[];
+  /** Changes that are readable but could no longer be made, because what they build on is missing. */
+  readonly failed: number;
+  readonly applied: number;
+  /** Names of the files that were moved aside. */
+  readonly aside: readonly string[];
+}
+
+export interface SalvageOptions {
+  readonly files: FileLayer;
+  readonly folder: string;
+  readonly engine: Engine;
+  readonly windowId: string;
+  readonly now: () => number;
+}
+
+/** Throws what node:fs throws; the damaged files are untouched then. */
+export function salvage(options: SalvageOptions): SalvageReport {
+  const { files, folder, windowId, now } = options;
+  const listing = listFolder(files, folder);
+  const mark = readMark(files, folder);
+  const { snapshot, generation, bad } = loadNewest(options, listing.snapshots);
+  const journals = listing.journals.filter((journal) => journal >= generation);
+  const frames = journals.flatMap((journal) => readFrames(files, folder, journal));
+  const chosen = chooseFrames(frames, snapshot?.position ?? { seq: 0, crc: 0 });
+  const database = snapshot?.database ?? new Database(options.engine, null);
+  const report = replay(database, chosen, snapshot?.position.seq ?? 0, mark?.seq ?? 0);
+  const last = Math.max(mark?.seq ?? 0, snapshot?.position.seq ?? 0, ...frames.map((frame) => frame.seq));
+  const seq = last + 1;
+  const position = { seq, crc: crc32(Buffer.from(`salvaged ${seq}`)) };
+  const next =
+    Math.max(mark?.generation ?? 0, listing.snapshots[0]?.generation ?? 0, ...listing.journals, 0) + 1;
+  const aside = [...journals.map(journalName), ...bad.map(({ name }) => name)];
+  try {
+    database.run({
+      sql: 'INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)',
+      parameters: [`fault:${seq}`, JSON.stringify({ at: now(), ...report, aside })],
+    });
+    new Journal(files, folder, next, 'create').close();
+    files.syncFolderNow(folder);
+    publishSnapshot(files, folder, imageOf(database, next, position), next, position, windowId);
+  } finally {
+    database.close();
+  }
+  moveAside(files, folder, aside, `${now()}-${windowId}`);
+  return { ...report, aside };
+}
+
+function loadNewest(
+  { files, folder, engine }: SalvageOptions,
+  names: readonly SnapshotName[],
+): { snapshot: Snapshot | null; generation: number; bad: SnapshotName[] } {
+  const bad: SnapshotName[] = [];
+  for (const name of names) {
+    try {
+      return { snapshot: loadSnapshot(files, folder, engine, name), generation: name.generation, bad };
+    } catch (error) {
+      if (systemErrorCode(error) !== null) throw error;
+      bad.push(name);
+    }
+  }
+  return { snapshot: null, generation: 0, bad };
+}
+
+function readFrames(files: FileLayer, folder: string, generation: number): Frame[] {
+  const bytes = Buffer.from(files.readFile(inFolder(folder, journalName(generation))));
+  return [...splitLines(bytes)].flatMap(({ frame }) => frame ?? []);
+}
+
+/**
+ * The frames to replay: those that chain from the start, then, behind each gap, the longest chain that goes on from there
+ * (shorter ones are frames that had lost a race).
+ */
+export function chooseFrames(frames: readonly Frame[], start: { seq: number; crc: number }): Frame[] {
+  const chosen: Frame[] = [];
+  let position = start;
+  let index = 0;
+  for (;;) {
+    for (; index < frames.length; index++) {
+      const frame = frames[index];
+      if (frame?.seq !== position.seq + 1 || frame.previous !== position.crc) continue;
+      chosen.push(frame);
+      position = frame;
+    }
+    const next = startOfLongestChain(frames, position.seq, chosen.at(-1));
+    if (next === null) return chosen;
+    const first = frames[next];
+    if (first === undefined) return chosen;
+    chosen.push(first);
+    position = first;
+    index = next + 1;
+  }
+}
+
+/** Among the frames behind `last` with a higher number than `seq`. */
+function startOfLongestChain(frames: readonly Frame[], seq: number, last: Frame | undefined): number | null {
+  const from = last === undefined ? 0 : frames.indexOf(last) + 1;
+  const heads = new Map<string, { start: number; length: number }>();
+  let best: { start: number; length: number } | null = null;
+  for (let index = from; index < frames.length; index++) {
+    const frame = frames[index];
+    if (frame === undefined || frame.seq <= seq) continue;
+    const before = heads.get(`${frame.seq - 1} ${frame.previous}`);
+    const here = { start: before?.start ?? index, length: (before?.length ?? 0) + 1 };
+    heads.set(`${frame.seq} ${frame.crc}`, here);
+    if (best === null || here.length > best.length) best = here;
+  }
+  return best?.start ?? null;
+}
+
+function replay(
+  database: Database,
+  frames: readonly Frame[],
+  start: number,
+  marked: number,
+): Omit<SalvageReport, 'aside'> {
+  const missing: (readonly [number, number])[] = [];
+  let failed = 0;
+  let applied = 0;
+  let seq = start;
+  for (const frame of frames) {
+    if (frame.seq > seq + 1) missing.push([seq + 1, frame.seq - 1]);
+    if (seq === 0 && frame.seq > 1) migrate(migrationWriter(database));
+    seq = frame.seq;
+    if (applyFrame(database, frame)) applied += 1;
+    else failed += 1;
+  }
+  if (seq === 0) migrate(migrationWriter(database));
+  if (marked > seq) missing.push([seq + 1, marked]);
+  return { missing, failed, applied };
+}
+
+/** All of a frame or nothing of it. */
+function applyFrame(database: Database, frame: Frame): boolean {
+  database.begin();
+  try {
+    const payload = decodePayload(frame.json);
+    if (payload.type === 'statements') for (const statement of payload.statements) database.run(statement);
+    database.commit();
+    return true;
+  } catch {
+    // What it builds on is among the missing changes; the caller counts it and the user is told.
+    database.rollback();
+    return false;
+  }
+}
+
+function migrationWriter(database: Database): Parameters<typeof migrate>[0] {
+  return {
+    seq: 1,
+    all: (sql, parameters) => database.all(sql, parameters),
+    get: (sql, parameters) => database.get(sql, parameters),
+    run: (sql, parameters = []) => database.run({ sql, parameters }),
+  };
+}

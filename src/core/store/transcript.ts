@@ -1,0 +1,77 @@
+/**
+ * Two projections of a chat's rows. Display: everything that was ever said, through all compactions. Model: the active rows
+ * of the row that is written now, which begins with the summary of the rest.
+ */
+import * as v from 'valibot';
+import type { Message } from '../session/model.ts';
+import { lineageOf } from './lineage.ts';
+import { getMessage, listMessages } from './messages.ts';
+import type { ReadTransaction } from './transaction.ts';
+
+export interface TranscriptPage {
+  /** Only what is shown above this message; absent or null: from the end. */
+  readonly before?: string | null;
+  /** The newest ones; absent or null: all. */
+  readonly limit?: number | null;
+}
+
+export interface Transcript {
+  /** Oldest first. */
+  readonly messages: Message[];
+  readonly hasOlder: boolean;
+}
+
+/**
+ * The chat as shown: the rows of the whole lineage as they are, without the copies that compaction made. A page costs what
+ * the page costs, however long the chat is.
+ */
+export function displayMessages(
+  reader: ReadTransaction,
+  sessionId: string,
+  page: TranscriptPage = {},
+): Transcript {
+  const path = lineageOf(reader, sessionId);
+  let before: number | null = null;
+  if (page.before !== undefined && page.before !== null) {
+    const message = getMessage(reader, page.before);
+    const index = message === null ? -1 : path.indexOf(message.sessionId);
+    if (message === null || index < 0) return { messages: [], hasOlder: false };
+    path.splice(index + 1);
+    before = message.seq;
+  }
+  const limit = page.limit ?? null;
+  let messages: Message[] = [];
+  for (let index = path.length - 1; index >= 0; index--) {
+    const missing = limit === null ? null : limit + 1 - messages.length;
+    if (missing !== null && missing <= 0) break;
+    const rows = listMessages(reader, path[index] ?? '', {
+      before,
+      limit: missing,
+      // The root may be a branch, whose rows are copies too, but of another chat.
+      withoutCopies: index > 0,
+    });
+    messages = [...rows, ...messages];
+    before = null;
+  }
+  const hasOlder = limit !== null && messages.length > limit;
+  return { messages: hasOlder ? messages.slice(messages.length - (limit ?? 0)) : messages, hasOlder };
+}
+
+/** What the next request to a model is made of (see session/projection.ts): the active rows of the tip. */
+export function modelMessages(reader: ReadTransaction, tipId: string): Message[] {
+  return listMessages(reader, tipId).filter((message) => message.active);
+}
+
+/** How many messages the chat shows: summaries and copies are not messages of the user's chat. */
+export function countShown(reader: ReadTransaction, sessionId: string): number {
+  let count = 0;
+  for (const [index, id] of lineageOf(reader, sessionId).entries()) {
+    const copies = index > 0 ? ' AND copy_of IS NULL' : '';
+    const row = reader.get(
+      `SELECT count(*) AS n FROM messages WHERE session_id = ? AND role <> 'summary'${copies}`,
+      [id],
+    );
+    count += v.parse(v.number(), row?.['n']);
+  }
+  return count;
+}
