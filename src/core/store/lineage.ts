@@ -71,20 +71,19 @@ export function lineageOf(reader: ReadTransaction, id: string): string[] {
   return path;
 }
 
-/** The row in which the chat goes on; null if there is no such row. */
-export function tipOf(reader: ReadTransaction, id: string): string | null {
-  return lineageOf(reader, id).at(-1) ?? null;
+/** The row in which the chat goes on. A row that is not stored is its own tip. */
+export function tipOf(reader: ReadTransaction, id: string): string {
+  return lineageOf(reader, id).at(-1) ?? id;
 }
 
-/** The chat's first row; null if there is no such row. */
-export function rootOf(reader: ReadTransaction, id: string): string | null {
-  return ancestryOf(reader, id)[0] ?? null;
+/** The chat's first row. A row that is not stored is its own root. */
+export function rootOf(reader: ReadTransaction, id: string): string {
+  return ancestryOf(reader, id)[0] ?? id;
 }
 
-/** Every row of the chat, also continuations that are not on the way to the tip, the root first. */
+/** Every row of the chat, also continuations that are not on the way to the tip, the root first; empty if it is not stored. */
 export function lineageMembers(reader: ReadTransaction, id: string): string[] {
-  const root = rootOf(reader, id);
-  const members = root === null ? [] : [root];
+  const members = ancestryOf(reader, id).slice(0, 1);
   for (const member of members) {
     for (const { id: child } of continuationsOf(reader, member)) {
       if (!members.includes(child)) members.push(child);

@@ -1,13 +1,9 @@
-/**
- * What the user does to a chat as a whole: to all rows of its lineage, never to its branches.
- */
-import type { EndReason, Session } from '../session/model.ts';
-import { setFence } from './fences.ts';
+/** What the user does to a chat as a whole: it reaches every row of its lineage, and never a branch. */
+import type { EndReason } from '../session/model.ts';
 import { revokeLease, type Lease } from './leases.ts';
 import { lineageMembers, tipOf } from './lineage.ts';
 import { interruptStreaming } from './messages.ts';
-import { listRoutes, repointRoute } from './routes.ts';
-import { endSession, getSession, insertSession, renameSession, reopenSession, requireSession, updateSession } from './sessions.ts';
+import { endSession, renameSession, reopenSession, updateSession } from './sessions.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /**
@@ -24,7 +20,8 @@ export function archiveLineage(
   return endLineage(writer, id, 'archived', now, keep);
 }
 
-function endLineage(
+/** Ends every row that may end for this reason (see `mayEnd`). Returns whether there was one. */
+export function endLineage(
   writer: WriteTransaction,
   id: string,
   reason: EndReason,
@@ -39,10 +36,9 @@ function endLineage(
   return hasEnded;
 }
 
-/** Opens the chat again, at its tip. Does nothing for a chat that is open. */
+/** Opens the chat again, at its tip. Throws UnknownSessionError. */
 export function reopenLineage(writer: WriteTransaction, id: string): void {
-  const tip = tipOf(writer, id);
-  if (tip !== null) reopenSession(writer, tip);
+  reopenSession(writer, tipOf(writer, id));
 }
 
 /** The user's own title. */
@@ -52,35 +48,4 @@ export function renameLineage(writer: WriteTransaction, id: string, title: strin
 
 export function pinLineage(writer: WriteTransaction, id: string, pinned: boolean): void {
   for (const member of lineageMembers(writer, id)) updateSession(writer, member, { pinned });
-}
-
-export interface Reset {
-  readonly sessionId: string;
-  /** The place that starts anew. */
-  readonly origin: string;
-  readonly now: number;
-  /** What the place shows from now on; it becomes a `reset` child of the old row. */
-  readonly newSession: Session;
-  /** The lease of the runtime that asks for it. */
-  readonly keep?: Lease | null;
-}
-
-/**
- * **Archive and Start New**: ends the chat, fences the place against everything that was last active before, and points the
- * routes of the place that showed the chat to a new one. Returns the new session.
- */
-export function resetSession(writer: WriteTransaction, reset: Reset): Session {
-  const { sessionId, origin, now, newSession } = reset;
-  const isStored = getSession(writer, sessionId) !== null;
-  const shown = isStored ? lineageMembers(writer, sessionId) : [sessionId];
-  endLineage(writer, sessionId, 'session_reset', now, reset.keep ?? null);
-  setFence(writer, origin);
-  const edge = isStored ? ({ parentId: sessionId, edge: 'reset' } as const) : { parentId: null, edge: null };
-  insertSession(writer, { ...newSession, ...edge, endedAt: null, endReason: null });
-  for (const route of listRoutes(writer, { origin })) {
-    if (shown.includes(route.sessionId)) {
-      repointRoute(writer, route.key, route.sessionId, newSession.id, now);
-    }
-  }
-  return requireSession(writer, newSession.id);
 }

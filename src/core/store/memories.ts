@@ -33,6 +33,15 @@ export function saveMemory(writer: WriteTransaction, memory: Memory): void {
   );
 }
 
+/** Null: there is none. */
+export function getMemory(reader: ReadTransaction, id: string): Memory | null {
+  const row = reader.get(
+    'SELECT id, workspace_uri, text, source_session_id, created_at, updated_at FROM memories WHERE id = ?',
+    [id],
+  );
+  return row === undefined ? null : toMemory(row);
+}
+
 /** Those that hold everywhere and those of the workspace, oldest first. */
 export function listMemories(reader: ReadTransaction, workspaceUri: string | null): Memory[] {
   return reader

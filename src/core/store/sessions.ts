@@ -1,8 +1,9 @@
 /** The durable rows of chats. The chat list is a query over them and the messages, so the two cannot disagree. */
 import * as v from 'valibot';
-import { sessionSchema, type EndReason, type Session } from '../session/model.ts';
-import { mayEnd } from '../session/reasons.ts';
+import { endReasonSchema, sessionSchema, type EndReason, type Session } from '../session/model.ts';
+import { isEndedByUser, mayEnd } from '../session/reasons.ts';
 import { UnknownSessionError } from './errors.ts';
+import { lineageOf, rootOf } from './lineage.ts';
 import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
 
 const columns =
@@ -88,11 +89,12 @@ function toColumn(value: string | number | boolean | null): Value {
 
 /**
  * Adds the row; its activity is this transaction. Does nothing if the id is there already, so a repeated first write is
- * harmless. Count and preview start empty: they follow the messages.
+ * harmless. Count and preview start empty: they follow the messages. A panel's route may have been there first: that it
+ * shows the row is remembered.
  */
 export function insertSession(writer: WriteTransaction, session: Session): void {
   writer.run(
-    `INSERT OR IGNORE INTO sessions(id, source, title, title_source, workspace_uri, workspace_name, model_id, parent_id, edge, created_at, last_activity_at, last_activity_seq, ended_at, end_reason, pinned, message_count, preview, input_tokens, output_tokens) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?)`,
+    `INSERT OR IGNORE INTO sessions(id, source, title, title_source, workspace_uri, workspace_name, model_id, parent_id, edge, created_at, last_activity_at, last_activity_seq, ended_at, end_reason, pinned, message_count, preview, input_tokens, output_tokens, shown_by_panel) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?)`,
     [
       session.id,
       session.source,
@@ -111,8 +113,14 @@ export function insertSession(writer: WriteTransaction, session: Session): void 
       Number(session.pinned),
       session.inputTokens,
       session.outputTokens,
+      Number(isNamedByPanel(writer, session.id)),
     ],
   );
+}
+
+function isNamedByPanel(reader: ReadTransaction, id: string): boolean {
+  const route = reader.get(`SELECT key FROM routes WHERE session_id = ? AND key LIKE 'panel:%'`, [id]);
+  return route !== undefined;
 }
 
 /** Null: there is none. Throws a valibot error for a row that is not a session. */
@@ -128,15 +136,39 @@ export function requireSession(reader: ReadTransaction, id: string): Session {
   return session;
 }
 
-/** Latest activity first. */
+/**
+ * Latest activity first, one entry per chat: the tip of its lineage, whose counts and preview are those of the whole. Chats
+ * with no message and no typed text are left out; the messages themselves are looked at, never a counter.
+ */
 export function listChats(reader: ReadTransaction, filter: ListFilter): ChatRow[] {
-  const conditions = ['1'];
+  const chats: ChatRow[] = [];
+  let before = filter.before ?? null;
+  for (;;) {
+    const candidates = readCandidates(reader, { ...filter, before });
+    for (const chat of candidates) {
+      const whole = asWholeChat(reader, chat.session);
+      if (whole !== null) chats.push({ ...chat, session: whole });
+      if (chats.length === filter.limit) return chats;
+    }
+    const last = candidates.at(-1)?.session;
+    if (last === undefined || candidates.length < filter.limit) return chats;
+    before = last;
+  }
+}
+
+/** Rows that no compaction has continued: nearly always the tips. */
+function readCandidates(reader: ReadTransaction, filter: ListFilter): ChatRow[] {
+  const hasDraft = `EXISTS(SELECT 1 FROM drafts d WHERE d.session_id = s.id AND d.text <> '')`;
+  const conditions = [
+    `NOT EXISTS(SELECT 1 FROM sessions c WHERE c.parent_id = s.id AND c.edge = 'compaction')`,
+    `(EXISTS(SELECT 1 FROM messages m WHERE m.session_id = s.id) OR s.edge IS 'compaction' OR ${hasDraft})`,
+  ];
   const parameters: Value[] = [];
-  if (filter.archived === true) conditions.push(`s.end_reason IN ('archived', 'session_reset')`);
-  if (filter.archived === false) {
-    conditions.push(
-      `(s.end_reason IS NULL OR s.end_reason NOT IN ('archived', 'session_reset', 'compaction'))`,
-    );
+  const byUser = endReasonSchema.options.filter(isEndedByUser);
+  const isArchived = `ifnull(s.end_reason, '') IN (${byUser.map(() => '?').join(', ')})`;
+  if (filter.archived === true || filter.archived === false) {
+    conditions.push(filter.archived ? isArchived : `NOT ${isArchived}`);
+    parameters.push(...byUser);
   }
   if (filter.workspaceUri !== undefined && filter.workspaceUri !== null) {
     conditions.push('s.workspace_uri = ?');
@@ -146,12 +178,33 @@ export function listChats(reader: ReadTransaction, filter: ListFilter): ChatRow[
     conditions.push('(s.last_activity_at, s.id) < (?, ?)');
     parameters.push(filter.before.lastActivityAt, filter.before.id);
   }
-  const hasDraft = `EXISTS(SELECT 1 FROM drafts d WHERE d.session_id = s.id AND d.text <> '')`;
   const rows = reader.all(
     `SELECT ${columns}, ${hasDraft} AS has_draft FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY s.last_activity_at DESC, s.id DESC LIMIT ?`,
     [...parameters, filter.limit],
   );
   return rows.map((row) => ({ session: toSession(row), hasDraft: row['has_draft'] === 1 }));
+}
+
+/** The tip with what its lineage sums up to; null for a row that is not the tip of its lineage. */
+function asWholeChat(reader: ReadTransaction, tip: Session): Session | null {
+  if (tip.edge !== 'compaction') return tip;
+  const path = lineageOf(reader, rootOf(reader, tip.id));
+  if (path.at(-1) !== tip.id) return null;
+  const rows = path.map((id) => requireSession(reader, id));
+  return {
+    ...tip,
+    messageCount: path.reduce((sum, id, index) => sum + countOwnMessages(reader, id, index > 0), 0),
+    preview: rows.find((row) => row.preview !== '')?.preview ?? '',
+    inputTokens: rows.reduce((sum, row) => sum + row.inputTokens, 0),
+    outputTokens: rows.reduce((sum, row) => sum + row.outputTokens, 0),
+  };
+}
+
+/** Messages that were said in this row; the summary and the copies that compaction wrote are not. */
+function countOwnMessages(reader: ReadTransaction, id: string, isContinuation: boolean): number {
+  const condition = isContinuation ? ` AND copy_of IS NULL AND role <> 'summary'` : '';
+  const row = reader.get(`SELECT count(*) AS n FROM messages WHERE session_id = ?${condition}`, [id]);
+  return v.parse(v.number(), row?.['n']);
 }
 
 export function listSessions(reader: ReadTransaction, filter: ListFilter): Session[] {

@@ -2,7 +2,6 @@
  * Two projections of a chat's rows. Display: everything that was ever said, through all compactions. Model: the active rows
  * of the row that is written now, which begins with the summary of the rest.
  */
-import * as v from 'valibot';
 import type { Message } from '../session/model.ts';
 import { lineageOf } from './lineage.ts';
 import { getMessage, listMessages } from './messages.ts';
@@ -60,18 +59,4 @@ export function displayMessages(
 /** What the next request to a model is made of (see session/projection.ts): the active rows of the tip. */
 export function modelMessages(reader: ReadTransaction, tipId: string): Message[] {
   return listMessages(reader, tipId).filter((message) => message.active);
-}
-
-/** How many messages the chat shows: summaries and copies are not messages of the user's chat. */
-export function countShown(reader: ReadTransaction, sessionId: string): number {
-  let count = 0;
-  for (const [index, id] of lineageOf(reader, sessionId).entries()) {
-    const copies = index > 0 ? ' AND copy_of IS NULL' : '';
-    const row = reader.get(
-      `SELECT count(*) AS n FROM messages WHERE session_id = ? AND role <> 'summary'${copies}`,
-      [id],
-    );
-    count += v.parse(v.number(), row?.['n']);
-  }
-  return count;
 }

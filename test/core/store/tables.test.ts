@@ -93,6 +93,7 @@ describe('sessions', function () {
           writer,
           aSession({ id, createdAt: index < 2 ? 5 : index, workspaceUri: `w${index % 2}` }),
         );
+        insertMessage(writer, aMessage(id, { createdAt: 0 }));
       }
       endSession(writer, 'c', 'archived', 9);
       endSession(writer, 'd', 'crash', 9);
@@ -113,7 +114,7 @@ describe('sessions', function () {
 
   it('say whether they hold a draft', async () => {
     const store = await openStore();
-    const session = await addChat(store);
+    const session = await addChat(store, ['Hello']);
     const draft = { text: 'typed', caret: 3, scroll: null, editedAt: 7 };
     await store.write((writer) => saveDraft(writer, { key: 'k', sessionId: session.id, draft }));
     const hasDraft = (): boolean[] =>
@@ -349,6 +350,7 @@ describe('routes, fences, memories', function () {
       resumePending: true,
       updatedAt: 5,
       closedAt: null,
+      windowId: 'w1',
     };
     const shown = (id: string): boolean => store.read((reader) => wasShownByPanel(reader, id));
     await store.write((writer) => saveRoute(writer, { ...route, key: 'workspace:w' }));

@@ -1,0 +1,51 @@
+/** What is kept of a chat beyond its transcript, for later chats of the same workspace. */
+import { digest } from '../agent/digest.ts';
+import { rootOf } from '../store/lineage.ts';
+import { getMemory, saveMemory, type Memory } from '../store/memories.ts';
+import { getSession } from '../store/sessions.ts';
+import type { Store } from '../store/store.ts';
+import { displayMessages } from '../store/transcript.ts';
+import type { ReadTransaction } from '../store/transaction.ts';
+
+export interface MemoryProvider {
+  /** Called when a runtime is given up and when a chat is compacted; may be called again for the same session. */
+  commit(sessionId: string): Promise<void>;
+}
+
+/** Keeps one digest per chat. */
+export class DigestMemory implements MemoryProvider {
+  readonly #store: Store;
+  readonly #now: () => number;
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** Replaces what was kept of the chat; writes nothing if that is the same, or if there is nothing to keep. */
+  async commit(sessionId: string): Promise<void> {
+    const memory = this.#store.read((reader) => newMemory(reader, sessionId, this.#now()));
+    if (memory !== null) await this.#store.write((writer) => saveMemory(writer, memory));
+  }
+}
+
+/** Null: there is nothing new to keep. */
+function newMemory(reader: ReadTransaction, sessionId: string, now: number): Memory | null {
+  const session = getSession(reader, sessionId);
+  if (session === null) return null;
+  const text = digest(displayMessages(reader, sessionId).messages);
+  if (text === '') return null;
+  // Of the chat, not of the row: a compaction replaces what was kept instead of keeping it twice.
+  const id = `digest:${rootOf(reader, sessionId)}`;
+  const { workspaceUri } = session;
+  const known = getMemory(reader, id);
+  if (known?.text === text && known.workspaceUri === workspaceUri) return null;
+  return {
+    id,
+    workspaceUri,
+    text,
+    sourceSessionId: sessionId,
+    createdAt: known?.createdAt ?? now,
+    updatedAt: now,
+  };
+}
