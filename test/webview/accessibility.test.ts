@@ -51,6 +51,24 @@ describe('Accessibility', () => {
     });
   }
 
+  for (const theme of ['dark', 'light'] as const) {
+    it(`finds no violation: a chat that cannot be shown, a dead host, a notice, ${theme}`, async () => {
+      const panel = await suite.open({
+        ...samples['answer'],
+        theme,
+        prepare: ({ page }) => page.clock.install(),
+      });
+      await panel.page.locator('.turn').first().waitFor();
+      const problem = { reason: 'not_writable', message: 'The folder cannot be written to.' };
+      await panel.host.deliver({ type: 'notice', message: 'A notice.' }, { type: 'unavailable', problem });
+      await panel.notice('The folder').waitFor();
+      panel.host.answersPings = false;
+      await panel.page.clock.runFor(10_000);
+      await panel.notice('The extension host stopped').waitFor();
+      assert.deepEqual(await violations(panel), []);
+    });
+  }
+
   it('reaches everything by keyboard, in the order of the page', async () => {
     const panel = await suite.open(samples['interrupted']);
     await panel.button('Continue').waitFor();

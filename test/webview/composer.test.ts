@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import * as v from 'valibot';
+import { pageStateSchema } from '../../src/core/protocol/pageMessages.ts';
 import { makePrompt, makeTranscript, startAnswer } from '../support/page/builders.ts';
 import type { PanelPage } from '../support/page/panelPage.ts';
 import { pageSuite } from '../support/page/suite.ts';
@@ -120,11 +122,14 @@ describe('The composer', () => {
     await until(() => panel.host.posted('draft').at(-1)?.draft.text === 'abc', { what: 'the draft' });
     const texts = panel.host.posted('draft').map(({ draft }) => draft.text);
     assert.deepEqual(texts.slice(0, 3), ['a', 'ab', 'abc']);
-    const kept: unknown = await panel.page.evaluate(() => {
-      const { panelId, sessionId, draft } = JSON.parse(sessionStorage.getItem('state') ?? '');
-      return [panelId, sessionId, draft.text, draft.caret];
-    });
-    assert.deepEqual(kept, ['panel-1', 'session-1', 'abc', 3]);
+    const kept = v.parse(
+      pageStateSchema,
+      await panel.page.evaluate("JSON.parse(sessionStorage.getItem('state'))"),
+    );
+    assert.deepEqual(
+      [kept.panelId, kept.sessionId, kept.draft.text, kept.draft.caret],
+      ['panel-1', 'session-1', 'abc', 3],
+    );
   });
 
   it('puts a refused prompt back, in front of what was typed since', async () => {

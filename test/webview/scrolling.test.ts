@@ -89,7 +89,8 @@ describe('Scrolling the transcript', () => {
     assert.equal((await summary.boundingBox())?.y, before?.y);
   });
 
-  it('reaches message 1 of 200 by scrolling up, without the view jumping', async () => {
+  it('reaches message 1 of 200 by scrolling up, without the view jumping', async function () {
+    this.timeout(120_000);
     const panel = await suite.open({ messages: makeTranscript(200, paragraph), pageSize: 50 });
     await panel.article('m200').waitFor();
     await until(async () => (await panel.distanceToEnd()) <= 1, { what: 'the end' });
@@ -148,7 +149,8 @@ describe('Scrolling the transcript', () => {
     await until(async () => (await firstShown(panel)) === before, { what: `message ${before} on top` });
   });
 
-  it('opens at the end of 5,000 messages and pages up', async () => {
+  it('opens at the end of 5,000 messages and pages up', async function () {
+    this.timeout(120_000);
     const panel = await suite.open({ messages: makeTranscript(5000, paragraph), pageSize: 100 });
     await panel.article('m5000').waitFor();
     await until(async () => (await panel.distanceToEnd()) <= 1, { what: 'the end' });

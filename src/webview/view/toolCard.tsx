@@ -1,3 +1,4 @@
+import { useComputed } from '@preact/signals';
 import type { Message, MessageStatus, ToolCall } from '../../core/session/model.ts';
 import type { Page } from '../state/page.ts';
 import { words } from '../words.ts';
@@ -19,10 +20,10 @@ const stateIcons: Readonly<Record<ToolState, string>> = {
 
 /** A call of the assistant and, once there, its result. */
 export function ToolCall({ page, call }: { readonly page: Page; readonly call: ToolCall }) {
-  const rowId = page.chat.results.value.get(call.id);
+  // Computed, so that a new row renders its own card and not every card of the chat.
+  const rowId = useComputed(() => page.chat.results.value.get(call.id)).value;
   const row = rowId === undefined ? undefined : page.chat.view(rowId)?.message.value;
-  const isRunning = page.chat.running.value !== null;
-  const state = row === undefined ? (isRunning ? 'waiting' : 'interrupted') : toolState(row.status);
+  const state = row === undefined ? stateWithoutRow(page) : toolState(row.status);
   return <ToolCard name={call.name} input={call.arguments} row={row} state={state} />;
 }
 
@@ -80,6 +81,10 @@ function Part({ label, text }: { readonly label: string; readonly text: string }
       {text.length > longestResult && <div class="tool-label">{words.toolCut(longestResult)}</div>}
     </div>
   );
+}
+
+function stateWithoutRow(page: Page): ToolState {
+  return page.chat.running.value === null ? 'interrupted' : 'waiting';
 }
 
 function toolState(status: MessageStatus): ToolState {
