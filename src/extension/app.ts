@@ -2,7 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { ulid } from 'ulid';
 import * as vscode from 'vscode';
+import { healRoutes } from '../core/runtime/healing.ts';
+import { PanelRoutes } from '../core/runtime/panelRoutes.ts';
+import { LifecycleHooks } from '../core/runtime/hooks.ts';
+import { DigestMemory } from '../core/runtime/memory.ts';
 import { RuntimeRegistry } from '../core/runtime/registry.ts';
+import { systemTimers } from '../core/runtime/timers.ts';
 import { recoverInterrupted } from '../core/runtime/recovery.ts';
 import { Store } from '../core/store/store.ts';
 import { systemPrompt } from '../core/runtime/systemPrompt.ts';
@@ -11,8 +16,11 @@ import { ChatList } from './chatList.ts';
 import { registerCommands } from './commands.ts';
 import { CoreAccess, type Core } from './core.ts';
 import { Disposables } from './disposables.ts';
+import { lifecycleLimits } from './lifecycleSettings.ts';
 import { Models } from './models.ts';
+import { PanelRevival } from './panelRevival.ts';
 import { ChatPanels } from './panels.ts';
+import { workspaceIdentity } from './workspaceIdentity.ts';
 import { EditorWorkspace } from './editorWorkspace.ts';
 
 export interface App extends vscode.Disposable {
@@ -25,6 +33,7 @@ export function createApp(context: vscode.ExtensionContext): App {
   const output = disposables.add(vscode.window.createOutputChannel('Holdfast', { log: true }));
   const log = (line: string) => output.info(line);
   const distribution = vscode.Uri.joinPath(context.extensionUri, 'dist');
+  const hooks = new LifecycleHooks(log);
   const models = disposables.add(new Models(context.secrets));
   const tools = makeWorkspaceTools(new EditorWorkspace(), Date.now);
 
@@ -32,12 +41,14 @@ export function createApp(context: vscode.ExtensionContext): App {
     const store = await Store.open({
       folder: context.globalStorageUri.fsPath,
       wasm: await readFile(vscode.Uri.joinPath(distribution, 'sql-wasm.wasm').fsPath),
-      checkpointWorkerFile: null,
+      checkpointWorkerFile: vscode.Uri.joinPath(distribution, 'checkpoint.cjs').fsPath,
       windowId: ulid(),
       log,
     });
-    const isWindowAlive = () => false;
+    const isWindowAlive = (windowId: string) => store.isWindowAlive(windowId);
     await recoverInterrupted(store, isWindowAlive, Date.now());
+    await healRoutes(store, { isWindowAlive, log });
+    const routes = new PanelRoutes({ store, workspaceUri: workspaceIdentity().uri, now: Date.now });
     const registry = new RuntimeRegistry({
       store,
       model: (modelId) => models.model(modelId),
@@ -47,17 +58,22 @@ export function createApp(context: vscode.ExtensionContext): App {
       now: Date.now,
       newId: ulid,
       isWindowAlive,
+      timers: systemTimers,
+      hooks,
+      memory: new DigestMemory(store, Date.now),
+      limits: lifecycleLimits,
       log,
     });
     models.onDidChange(() => registry.modelsChanged());
-    return { store, registry };
+    return { store, registry, routes };
   };
   const core = new CoreAccess(openCore);
 
   const panels = disposables.add(
     new ChatPanels({ core, distribution, defaultModelId: () => models.defaultModelId(), log }),
   );
+  disposables.add(new PanelRevival(panels, core, log));
   const list = disposables.add(new ChatList(core));
-  disposables.add(registerCommands({ core, panels, list, models }));
+  disposables.add(registerCommands({ core, panels, list, models, log }));
   return { close: () => core.close(), dispose: () => disposables.dispose() };
 }

@@ -1,39 +1,57 @@
 /** One chat panel: an editor tab whose page is a viewer of a chat's runtime. Closing it reclaims the panel, not the chat. */
+import { ulid } from 'ulid';
 import * as v from 'valibot';
 import * as vscode from 'vscode';
 import type { HostMessage } from '../core/protocol/hostMessages.ts';
 import { pageMessageSchema, type PageMessage } from '../core/protocol/pageMessages.ts';
 import type { ChatRuntime } from '../core/runtime/chatRuntime.ts';
-import { describeStoreProblem, messageOf, RefusedError } from '../core/runtime/problems.ts';
+import type { PanelPlace } from '../core/runtime/panelRoutes.ts';
+import { describeStoreProblem, messageOf } from '../core/runtime/problems.ts';
+import type { NewChat, RuntimeRegistry } from '../core/runtime/registry.ts';
 import type { Viewer } from '../core/runtime/viewer.ts';
-import type { Problem, Session } from '../core/session/model.ts';
+import type { Session } from '../core/session/model.ts';
 import { chatTitle } from '../core/session/title.ts';
-import { commands, settings } from './contributions.ts';
+import { commands, section, settings } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
 import { openLink } from './links.ts';
-import { panelHtml, type PanelPage } from './panelHtml.ts';
+import { panelHtml } from './panelHtml.ts';
 import { workspaceIdentity } from './workspaceIdentity.ts';
 
 export interface ChatPanelServices {
   readonly core: CoreAccess;
   /** The folder of the built assets. */
   readonly distribution: vscode.Uri;
-  /** The model for new chats, null for the first of the list. */
-  readonly defaultModelId: () => string | null;
+  /** The model for new chats. */
+  readonly defaultModelId: () => string;
   readonly log: (line: string) => void;
 }
 
+/** A chat that a panel without state may have shown. */
+export type ChatChoice = Extract<HostMessage, { type: 'chooseChat' }>['choices'][number];
+
+/** What a panel shows: a chat, or the question which one it was. */
+export type PanelContent = { readonly sessionId: string } | { readonly choices: readonly ChatChoice[] };
+
 export class ChatPanel implements Viewer {
-  readonly page: PanelPage;
+  readonly panelId: string;
   readonly panel: vscode.WebviewPanel;
   readonly #services: ChatPanelServices;
+  #content: PanelContent;
   #runtime: ChatRuntime | null = null;
   #isDisposed = false;
+  /** What its route was last told, so that only changes are written. */
+  #recorded = '';
 
-  constructor(services: ChatPanelServices, panel: vscode.WebviewPanel, page: PanelPage) {
+  constructor(
+    services: ChatPanelServices,
+    panel: vscode.WebviewPanel,
+    panelId: string,
+    content: PanelContent,
+  ) {
     this.#services = services;
     this.panel = panel;
-    this.page = page;
+    this.panelId = panelId;
+    this.#content = content;
     panel.webview.options = {
       enableScripts: true,
       localResourceRoots: [vscode.Uri.joinPath(services.distribution, 'webview')],
@@ -42,21 +60,39 @@ export class ChatPanel implements Viewer {
     };
     panel.iconPath = vscode.Uri.joinPath(services.distribution, '..', 'media', 'holdfast.svg');
     panel.webview.onDidReceiveMessage((message: unknown) => void this.#receive(message));
+    panel.onDidChangeViewState(() => this.#record());
     panel.onDidDispose(() => void this.#disposed());
-    panel.webview.html = panelHtml(panel.webview, services.distribution, page);
+    const sessionId = 'sessionId' in content ? content.sessionId : '';
+    panel.webview.html = panelHtml(panel.webview, services.distribution, { panelId, sessionId });
   }
 
-  get sessionId(): string {
-    return this.#runtime?.session.id ?? this.page.sessionId;
+  /** The chat it shows; null while the user has to say which. */
+  get sessionId(): string | null {
+    if (this.#runtime !== null) return this.#runtime.session.id;
+    return 'sessionId' in this.#content ? this.#content.sessionId : null;
+  }
+
+  isVisible(): boolean {
+    return !this.#isDisposed && this.panel.visible;
+  }
+
+  /** Its runtime was given back. A page that is seen wants to be on its chat again; a hidden one asks when it is shown. */
+  reclaimed(): void {
+    const sessionId = this.#runtime?.session.id;
+    if (sessionId !== undefined) this.#content = { sessionId };
+    this.#runtime = null;
+    if (this.isVisible()) void this.#ready(null);
   }
 
   receive(message: HostMessage): void {
     if (this.#isDisposed) return;
-    if (message.type === 'snapshot') this.#showTitle(message.chat.session);
-    else if (message.type === 'event' && message.event.type === 'sessionChanged') {
-      this.#showTitle(message.event.session);
-    }
     void this.panel.webview.postMessage(message);
+    if (
+      message.type === 'snapshot' ||
+      (message.type === 'event' && message.event.type === 'sessionChanged')
+    ) {
+      this.#record();
+    }
   }
 
   /** Brings the panel to the front with the caret in its composer. */
@@ -65,13 +101,37 @@ export class ChatPanel implements Viewer {
     this.receive({ type: 'focusComposer' });
   }
 
+  /** Shows another chat in this panel. */
+  async show(sessionId: string): Promise<void> {
+    const runtime = this.#runtime;
+    const core = this.#services.core.current;
+    this.#content = { sessionId };
+    this.#runtime = null;
+    if (runtime !== null && core !== null) await core.registry.detach(runtime, this, 'disposed');
+    await this.#ready(null);
+  }
+
   /** Runs something on the chat; what goes wrong is shown in the panel. */
-  async act(action: (runtime: ChatRuntime) => Promise<void> | void): Promise<void> {
+  async act(
+    action: (runtime: ChatRuntime, registry: RuntimeRegistry) => Promise<void> | void,
+  ): Promise<void> {
     try {
-      await action(await this.#attached());
+      const { registry } = await this.#services.core.get();
+      const runtime = await this.#attached();
+      registry.used(runtime);
+      await action(runtime, registry);
     } catch (error) {
-      this.receive({ type: 'notice', message: problemOf(error).message });
+      this.receive({ type: 'notice', message: describeStoreProblem(error).message });
     }
+  }
+
+  /** Ends the chat and starts afresh in this panel. */
+  archiveAndStartNew(): Promise<void> {
+    return this.act(async (runtime, registry) => {
+      const origin = `panel:${this.panelId}`;
+      const { id } = await registry.archiveAndStartNew(runtime.session.id, origin, this.#newChat(ulid()));
+      await this.show(id);
+    });
   }
 
   async #receive(raw: unknown): Promise<void> {
@@ -107,11 +167,17 @@ export class ChatPanel implements Viewer {
       case 'loadOlder':
         return this.act((runtime) => runtime.loadOlder(this, message.before));
       case 'archive':
-        return this.act((runtime) => runtime.archive());
+        return this.act((runtime, registry) => registry.archive(runtime.session.id));
+      case 'archiveAndStartNew':
+        return this.archiveAndStartNew();
       case 'reopen':
-        return this.act((runtime) => runtime.reopen());
+        return this.act((runtime, registry) => registry.reopen(runtime.session.id));
+      case 'compact':
+        return this.act((runtime, registry) => registry.compact(runtime.session.id));
       case 'selectModel':
         return this.act((runtime) => runtime.selectModel(message.modelId));
+      case 'chooseChat':
+        return this.#choose(message.sessionId);
       case 'newChat':
         await vscode.commands.executeCommand(commands.newChat);
         return;
@@ -121,7 +187,7 @@ export class ChatPanel implements Viewer {
       case 'openSettings':
         await vscode.commands.executeCommand(
           'workbench.action.openSettings',
-          `${settings.section}.${settings.providers}`,
+          `${section}.${settings.providers}`,
         );
         return;
       case 'openLink':
@@ -134,13 +200,22 @@ export class ChatPanel implements Viewer {
 
   async #ready(draft: Extract<PageMessage, { type: 'ready' }>['draft']): Promise<void> {
     try {
+      if ('choices' in this.#content && this.#runtime === null) {
+        this.receive({ type: 'chooseChat', choices: [...this.#content.choices] });
+        return;
+      }
+      const { registry } = await this.#services.core.get();
       const runtime = await this.#attached();
       if (draft !== null) runtime.setDraft(draft);
-      runtime.attach(this);
+      registry.attach(runtime, this);
     } catch (error) {
-      this.#services.log(`chat ${this.page.sessionId} cannot be shown: ${String(error)}`);
-      this.receive({ type: 'unavailable', problem: problemOf(error) });
+      this.#services.log(`chat ${this.sessionId} cannot be shown: ${String(error)}`);
+      this.receive({ type: 'unavailable', problem: describeStoreProblem(error) });
     }
+  }
+
+  async #choose(sessionId: string | null): Promise<void> {
+    if ('choices' in this.#content) await this.show(sessionId ?? ulid());
   }
 
   async #sendPrompt(messageId: string, text: string): Promise<void> {
@@ -148,7 +223,7 @@ export class ChatPanel implements Viewer {
       const runtime = await this.#attached();
       await runtime.send(messageId, text);
     } catch (error) {
-      this.receive({ type: 'sendRejected', messageId, problem: problemOf(error) });
+      this.receive({ type: 'sendRejected', messageId, problem: describeStoreProblem(error) });
     }
   }
 
@@ -162,32 +237,52 @@ export class ChatPanel implements Viewer {
   }
 
   async #attached(): Promise<ChatRuntime> {
-    if (this.#runtime !== null) return this.#runtime;
+    if (this.#runtime !== null && !this.#runtime.isFinalized) return this.#runtime;
+    if ('choices' in this.#content) throw new Error('Say first which chat this panel shows.');
     const { registry } = await this.#services.core.get();
+    const runtime = await registry.openOrCreate(this.#newChat(this.#content.sessionId));
+    if (this.#runtime === runtime) return runtime; // another message of the page was faster
+    this.#runtime = runtime;
+    if (!this.#isDisposed) registry.attach(runtime, this);
+    return runtime;
+  }
+
+  #newChat(id: string): NewChat {
     const { uri, name } = workspaceIdentity();
-    this.#runtime = registry.openOrCreate({
-      id: this.page.sessionId,
-      workspaceUri: uri,
-      workspaceName: name,
-      modelId: this.#services.defaultModelId(),
-    });
-    if (!this.#isDisposed) this.#runtime.attach(this);
-    return this.#runtime;
+    return { id, workspaceUri: uri, workspaceName: name, modelId: this.#services.defaultModelId() };
   }
 
   async #disposed(): Promise<void> {
     this.#isDisposed = true;
     const core = this.#services.core.current;
-    if (this.#runtime !== null && core !== null) await core.registry.detach(this.#runtime, this);
+    if (core === null) return;
+    try {
+      await core.routes.closed(this.panelId);
+      if (this.#runtime !== null) await core.registry.detach(this.#runtime, this, 'disposed');
+    } catch (error) {
+      this.#services.log(`closing the panel of ${this.sessionId}: ${messageOf(error)}`);
+    }
   }
 
-  #showTitle(session: Session): void {
+  /** Keeps the tab's title and the panel's route on what it shows. */
+  #record(): void {
+    const session = this.#runtime?.session;
+    const core = this.#services.core.current;
+    if (this.#isDisposed || session === undefined || core === null) return;
     const title = chatTitle(session);
     if (this.panel.title !== title) this.panel.title = title;
+    const place: PanelPlace = { title, viewColumn: this.panel.viewColumn ?? null };
+    const recorded = JSON.stringify([session.id, place, isStored(session)]);
+    if (recorded === this.#recorded) return;
+    this.#recorded = recorded;
+    core.routes.record(this.panelId, session, place).catch((error: unknown) => {
+      this.#recorded = '';
+      this.#services.log(`route of panel ${this.panelId} not saved: ${messageOf(error)}`);
+    });
   }
 }
 
-function problemOf(error: unknown): Problem {
-  if (error instanceof RefusedError) return { reason: error.reason, message: error.message };
-  return describeStoreProblem(error);
+/** A chat gets its row with the first prompt or draft; the row's own number tells. */
+function isStored(session: Session): boolean {
+  return session.lastActivitySeq > 0;
 }

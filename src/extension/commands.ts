@@ -1,7 +1,8 @@
 /** What the user can ask for from the palette, menus and the chat list. Closing is not among them: closing ends nothing. */
 import * as vscode from 'vscode';
 import { messageOf } from '../core/runtime/problems.ts';
-import { latestChat } from '../core/store/sessions.ts';
+import { findWorkspaceChat } from '../core/runtime/workspaceChat.ts';
+import { chatTitle } from '../core/session/title.ts';
 import type { ChatList, ChatListNode } from './chatList.ts';
 import { commands } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
@@ -15,6 +16,7 @@ export interface CommandServices {
   readonly panels: ChatPanels;
   readonly list: ChatList;
   readonly models: Models;
+  readonly log: (line: string) => void;
 }
 
 export function registerCommands(services: CommandServices): vscode.Disposable {
@@ -41,11 +43,15 @@ export function registerCommands(services: CommandServices): vscode.Disposable {
   });
   register(commands.archiveChat, async (node) => {
     if (node?.kind === 'chat') return (await core.get()).registry.archive(node.session.id);
-    await panelInFront(panels).act((runtime) => runtime.archive());
+    await panelInFront(panels).act((runtime, registry) => registry.archive(runtime.session.id));
   });
+  register(commands.archiveAndStartNew, () => panelInFront(panels).archiveAndStartNew());
+  register(commands.compactChat, () =>
+    panelInFront(panels).act((runtime, registry) => registry.compact(runtime.session.id)),
+  );
   register(commands.reopenChat, async (node) => {
     if (node?.kind === 'chat') return (await core.get()).registry.reopen(node.session.id);
-    await panelInFront(panels).act((runtime) => runtime.reopen());
+    await panelInFront(panels).act((runtime, registry) => registry.reopen(runtime.session.id));
   });
   register(commands.refreshChats, () => list.refresh());
   register(commands.setApiKey, () => models.askForKey());
@@ -59,18 +65,25 @@ function panelInFront(panels: ChatPanels) {
   return panel;
 }
 
-async function openLastChat({ core, panels }: CommandServices): Promise<void> {
+async function openLastChat({ core, panels, log }: CommandServices): Promise<void> {
   const { store } = await core.get();
   const { uri } = workspaceIdentity();
-  const last = store.read((reader) => latestChat(reader, uri));
-  if (last !== null) {
-    panels.open(last.id);
+  const options = { isWindowAlive: (windowId: string) => store.isWindowAlive(windowId), log };
+  const chat = await store.write((writer) => findWorkspaceChat(writer, uri, options));
+  if (chat.kind === 'found') {
+    panels.open(chat.session.id);
     return;
   }
   const newChat = 'New Chat';
-  const answer = await vscode.window.showInformationMessage(
-    'There is no open chat of this workspace yet.',
-    newChat,
-  );
+  const openIt = 'Open It';
+  const answer =
+    chat.kind === 'none'
+      ? await vscode.window.showInformationMessage('There is no chat yet.', newChat)
+      : await vscode.window.showInformationMessage(
+          `This workspace has no chat yet. The latest chat is "${chatTitle(chat.session)}".`,
+          openIt,
+          newChat,
+        );
   if (answer === newChat) panels.openNew();
+  if (answer === openIt && chat.kind === 'offered') panels.open(chat.session.id);
 }

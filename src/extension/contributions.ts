@@ -5,12 +5,22 @@ export const commands = {
   openLastChat: 'holdfast.openLastChat',
   openChat: 'holdfast.openChat',
   archiveChat: 'holdfast.archiveChat',
+  archiveAndStartNew: 'holdfast.archiveAndStartNew',
   reopenChat: 'holdfast.reopenChat',
+  compactChat: 'holdfast.compactChat',
   refreshChats: 'holdfast.refreshChats',
   setApiKey: 'holdfast.setApiKey',
 } as const;
 
-export const settings = { section: 'holdfast', providers: 'providers' } as const;
+export const section = 'holdfast';
+
+/** Keys below the section. */
+export const settings = {
+  providers: 'providers',
+  idleMinutes: 'lifecycle.idleMinutes',
+  graceSeconds: 'lifecycle.graceSeconds',
+  maximumChatsInMemory: 'lifecycle.maximumChatsInMemory',
+} as const;
 
 export const chatListView = 'holdfast.chats';
 export const chatPanelType = 'holdfast.chat';

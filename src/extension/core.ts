@@ -1,10 +1,12 @@
 /** The core behind the editor, opened at first need and never on the way of activation. */
+import type { PanelRoutes } from '../core/runtime/panelRoutes.ts';
 import type { RuntimeRegistry } from '../core/runtime/registry.ts';
 import type { Store } from '../core/store/store.ts';
 
 export interface Core {
   readonly store: Store;
   readonly registry: RuntimeRegistry;
+  readonly routes: PanelRoutes;
 }
 
 /**
@@ -52,6 +54,10 @@ export class CoreAccess {
     const core = await this.#opening.catch(() => null); // opening failed: there is nothing to close
     if (core === null) return;
     await core.registry.shutDown();
-    await core.store.close();
+    try {
+      await core.routes.release();
+    } finally {
+      await core.store.close();
+    }
   }
 }

@@ -4,7 +4,7 @@ import { makeModelCatalog, type ModelCatalog } from '../core/models/catalog.ts';
 import type { ChatModel } from '../core/models/chatModel.ts';
 import { makeMissingModel } from '../core/models/missingModel.ts';
 import type { ModelPicker } from '../core/protocol/hostMessages.ts';
-import { settings } from './contributions.ts';
+import { section, settings } from './contributions.ts';
 import { Disposables } from './disposables.ts';
 
 export class Models implements vscode.Disposable {
@@ -18,7 +18,7 @@ export class Models implements vscode.Disposable {
     this.#secrets = secrets;
     this.#disposables.add(
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (!event.affectsConfiguration(`${settings.section}.${settings.providers}`)) return;
+        if (!event.affectsConfiguration(`${section}.${settings.providers}`)) return;
         this.#catalog = null;
         this.#changed.fire(undefined);
       }),
@@ -57,7 +57,7 @@ export class Models implements vscode.Disposable {
       const open = 'Open Settings';
       const message = 'No endpoint is configured yet. Add one to the setting holdfast.providers first.';
       if ((await vscode.window.showInformationMessage(message, open)) === open) {
-        const name = `${settings.section}.${settings.providers}`;
+        const name = `${section}.${settings.providers}`;
         await vscode.commands.executeCommand('workbench.action.openSettings', name);
       }
       return;
@@ -85,7 +85,7 @@ export class Models implements vscode.Disposable {
 
   #current(): ModelCatalog {
     this.#catalog ??= makeModelCatalog({
-      providers: vscode.workspace.getConfiguration(settings.section).get<unknown>(settings.providers),
+      providers: vscode.workspace.getConfiguration(section).get<unknown>(settings.providers),
       apiKey: async (name) => (await this.#secrets.get(secretName(name))) ?? null,
     });
     return this.#catalog;

@@ -1,12 +1,20 @@
-/** All chat panels of the window: opens them, restores them after a reload, and finds the one that shows a chat. */
+/** All chat panels of the window: opens them, restores them, and finds the one that shows a chat. */
 import { ulid } from 'ulid';
 import * as v from 'valibot';
 import * as vscode from 'vscode';
-import { pageStateSchema } from '../core/protocol/pageMessages.ts';
-import { ChatPanel, type ChatPanelServices } from './chatPanel.ts';
+import { pageStateSchema, type PageState } from '../core/protocol/pageMessages.ts';
+import type { PanelPlace } from '../core/runtime/panelRoutes.ts';
+import { messageOf } from '../core/runtime/problems.ts';
+import { chatTitle } from '../core/session/title.ts';
+import type { Route } from '../core/store/routes.ts';
+import { getSession, listSessions } from '../core/store/sessions.ts';
+import { age } from './age.ts';
+import { ChatPanel, type ChatChoice, type ChatPanelServices, type PanelContent } from './chatPanel.ts';
 import { chatPanelType } from './contributions.ts';
 import { Disposables } from './disposables.ts';
-import type { PanelPage } from './panelHtml.ts';
+
+/** How many recent chats are offered when it cannot be told what a panel showed. */
+const offeredChats = 10;
 
 export class ChatPanels implements vscode.WebviewPanelSerializer, vscode.Disposable {
   readonly #services: ChatPanelServices;
@@ -20,47 +28,102 @@ export class ChatPanels implements vscode.WebviewPanelSerializer, vscode.Disposa
 
   /** The panel in front of the user, if it is one of ours. */
   get active(): ChatPanel | undefined {
-    return [...this.#panels].find((panel) => panel.panel.active);
+    return [...this.#panels].find(({ panel }) => panel.active);
+  }
+
+  get all(): readonly ChatPanel[] {
+    return [...this.#panels];
   }
 
   /** Opens a panel on a new chat. Nothing is stored before there is something to keep. */
   openNew(): ChatPanel {
-    return this.#create({ panelId: ulid(), sessionId: ulid() });
+    return this.create(ulid(), { sessionId: ulid() });
   }
 
   /** Shows a chat: in the panel that already does, else in a new one. */
   open(sessionId: string): ChatPanel {
     const shown = [...this.#panels].find((panel) => panel.sessionId === sessionId);
-    if (shown !== undefined) {
-      shown.reveal();
-      return shown;
-    }
-    return this.#create({ panelId: ulid(), sessionId });
+    if (shown === undefined) return this.create(ulid(), { sessionId });
+    shown.reveal();
+    return shown;
+  }
+
+  /** A new panel; `place` says where and under which title, for one that replaces another. */
+  create(panelId: string, content: PanelContent, place?: PanelPlace): ChatPanel {
+    const column = place?.viewColumn ?? vscode.ViewColumn.Active;
+    const show = { viewColumn: column, preserveFocus: place !== undefined };
+    const panel = vscode.window.createWebviewPanel(chatPanelType, place?.title ?? 'New Chat', show);
+    return this.#add(panel, panelId, content);
   }
 
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const parsed = v.safeParse(pageStateSchema, state);
-    if (!parsed.success) {
-      this.#services.log(`panel restored without its chat: ${v.summarize(parsed.issues)}`);
-      this.#add(panel, { panelId: ulid(), sessionId: ulid() });
+    if (parsed.success) {
+      this.#add(panel, await this.#claimed(parsed.output), { sessionId: parsed.output.sessionId });
       return;
     }
-    this.#add(panel, parsed.output);
+    this.#services.log(`a panel was restored without its state: ${v.summarize(parsed.issues)}`);
+    const place = { title: panel.title, viewColumn: panel.viewColumn ?? null };
+    const { panelId, content } = await this.find(place);
+    this.#add(panel, panelId, content);
+  }
+
+  /**
+   * What a panel showed whose title and column are all that is left: the one panel that fits, else the question to the user.
+   * Never an empty chat in its place.
+   */
+  async find(place: PanelPlace): Promise<{ panelId: string; content: PanelContent }> {
+    try {
+      const { routes } = await this.#services.core.get();
+      const match = routes.match(place);
+      if (match.kind === 'one' && (await routes.claim(panelIdOf(match.route)))) {
+        return { panelId: panelIdOf(match.route), content: { sessionId: match.route.sessionId } };
+      }
+      const fitting = match.kind === 'many' ? match.routes : [];
+      return { panelId: ulid(), content: { choices: await this.#choices(fitting) } };
+    } catch (error) {
+      this.#services.log(`the chat of a restored panel cannot be looked up: ${messageOf(error)}`);
+      return { panelId: ulid(), content: { choices: [] } };
+    }
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
 
-  #create(page: PanelPage): ChatPanel {
-    const panel = vscode.window.createWebviewPanel(chatPanelType, 'New Chat', vscode.ViewColumn.Active);
-    return this.#add(panel, page);
+  /** A restored panel keeps its route, unless another live window shows it: then it gets one of its own. */
+  async #claimed({ panelId }: PageState): Promise<string> {
+    try {
+      const { routes } = await this.#services.core.get();
+      return (await routes.claim(panelId)) ? panelId : ulid();
+    } catch (error) {
+      this.#services.log(`the route of panel ${panelId} cannot be claimed: ${messageOf(error)}`);
+      return panelId; // the page shows what is wrong with the store
+    }
   }
 
-  #add(panel: vscode.WebviewPanel, page: PanelPage): ChatPanel {
-    const chatPanel = new ChatPanel(this.#services, panel, page);
+  /** The chats that fit, best first, else the newest ones. */
+  async #choices(fitting: readonly Route[]): Promise<ChatChoice[]> {
+    const { store } = await this.#services.core.get();
+    const sessions = store.read((reader) => {
+      const found = fitting.flatMap((route) => getSession(reader, route.sessionId) ?? []);
+      return found.length > 0 ? found : listSessions(reader, { archived: false, limit: offeredChats });
+    });
+    return sessions.map((session) => ({
+      sessionId: session.id,
+      title: chatTitle(session),
+      detail: [age(session.lastActivityAt, Date.now()), session.workspaceName].filter(Boolean).join(' · '),
+    }));
+  }
+
+  #add(panel: vscode.WebviewPanel, panelId: string, content: PanelContent): ChatPanel {
+    const chatPanel = new ChatPanel(this.#services, panel, panelId, content);
     this.#panels.add(chatPanel);
     panel.onDidDispose(() => this.#panels.delete(chatPanel));
     return chatPanel;
   }
+}
+
+export function panelIdOf(route: Pick<Route, 'key'>): string {
+  return route.key.slice('panel:'.length);
 }

@@ -44,6 +44,11 @@ const sendRejected = v.object({
 });
 /** The chat cannot be shown or written at all (store unreadable, folder not writable, …). */
 const unavailable = v.object({ type: v.literal('unavailable'), problem: problemSchema });
+/** A panel that lost its state, and may have shown any of these chats: the user says which. Never an empty chat in its place. */
+const chooseChat = v.object({
+  type: v.literal('chooseChat'),
+  choices: v.array(v.object({ sessionId: v.string(), title: v.string(), detail: v.string() })),
+});
 /** A passing sentence for the user, about something they just did. */
 const notice = v.object({ type: v.literal('notice'), message: v.string() });
 const pong = v.object({ type: v.literal('pong'), nonce: v.number() });
@@ -56,6 +61,7 @@ export const hostMessageSchema = v.variant('type', [
   models,
   sendRejected,
   unavailable,
+  chooseChat,
   notice,
   pong,
   focusComposer,

@@ -40,6 +40,10 @@ export const pageMessageSchema = v.variant('type', [
   v.object({ type: v.literal('archive') }),
   v.object({ type: v.literal('reopen') }),
   v.object({ type: v.literal('newChat') }),
+  /** The user's answer to `chooseChat`; null: none of them, a new chat. */
+  v.object({ type: v.literal('chooseChat'), sessionId: v.nullable(v.string()) }),
+  v.object({ type: v.literal('archiveAndStartNew') }),
+  v.object({ type: v.literal('compact') }),
   v.object({ type: v.literal('selectModel'), modelId: v.string() }),
   v.object({ type: v.literal('openSettings') }),
   /** A link of the transcript: an http(s) or mailto address, or a workspace path with an optional `:line` or `#Lline`. */

@@ -7,26 +7,32 @@
 import { runTurn } from '../agent/turn.ts';
 import type { ChatModel } from '../models/chatModel.ts';
 import type { HostMessage, ModelPicker } from '../protocol/hostMessages.ts';
+import { differences } from '../session/difference.ts';
 import type { AgentEvent, ChatEvent } from '../session/events.ts';
 import { makeMessage, type Draft, type Message, type Session } from '../session/model.ts';
 import { toModelMessages } from '../session/projection.ts';
-import { isEndedByUser } from '../session/reasons.ts';
+import { isEndedByUser, isRecoverable } from '../session/reasons.ts';
 import { makeChatState, reduce, type ChatState } from '../session/reducer.ts';
 import { firstWords } from '../session/text.ts';
 import { saveDraft } from '../store/drafts.ts';
-import { acquireLease, guardLease, releaseLease, type Lease } from '../store/leases.ts';
+import type { Lease } from '../store/leases.ts';
 import { insertMessage, supersedeMessages } from '../store/messages.ts';
-import { endSession, getSession, insertSession, reopenSession, updateSession } from '../store/sessions.ts';
+import { getSession, insertSession, reopenSession, updateSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
+import { displayMessages } from '../store/transcript.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
 import type { Tool } from '../tools/tool.ts';
 import { DraftKeeper } from './draftKeeper.ts';
-import { describeStoreProblem, RefusedError } from './problems.ts';
+import { Ownership } from './ownership.ts';
+import { describeStoreProblem, isRefusedForGood, RefusedError } from './problems.ts';
 import { Recorder } from './recorder.ts';
+import type { Timers } from './timers.ts';
 import type { Viewer } from './viewer.ts';
 
 /** How many of the newest messages a snapshot carries; older ones are paged in. */
 const pageSize = 100;
+/** How many of the newest messages a window that only follows compares with what it shows. */
+const followedMessages = 30;
 const titleLength = 60;
 /** A turn that asks for tools more often than this is taken to go in circles. */
 const maxSteps = 25;
@@ -38,24 +44,27 @@ export interface RuntimeServices {
   readonly modelPicker: (modelId: string | null) => ModelPicker;
   readonly tools: () => readonly Tool[];
   readonly system: () => string;
+  /** Unix time in milliseconds. */
   readonly now: () => number;
+  readonly timers: Timers;
   readonly newId: () => string;
   /** Whether a window is still there; one of which that cannot be told counts as alive. */
   readonly isWindowAlive: (windowId: string) => boolean;
-  /** Told after a change that lists may show (running, ended, titled). */
+  /** Told after a change that lists or timers may care about (running, ended, titled). */
   readonly onChange: (runtime: ChatRuntime) => void;
   readonly log: (line: string) => void;
 }
 
 export interface LoadedChat {
   readonly session: Session;
+  /** The transcript as shown: the whole lineage. */
   readonly messages: readonly Message[];
   readonly draft: Draft;
 }
 
 interface RunningTurn {
   readonly controller: AbortController;
-  readonly done: Promise<void>;
+  done: Promise<void>;
 }
 
 export class ChatRuntime {
@@ -63,30 +72,36 @@ export class ChatRuntime {
   readonly #services: RuntimeServices;
   readonly #recorder: Recorder;
   readonly #draft: DraftKeeper;
+  readonly #ownership: Ownership;
   readonly #viewers = new Set<Viewer>();
   #state: ChatState;
   #seq = 0;
   #turn: RunningTurn | null = null;
   /** A prompt is being stored: no second one may overtake it. */
   #isStarting = false;
-  /** Proof that this runtime may write its session; taken with the first write, not by looking. */
-  #lease: Lease | null = null;
+  #isFinalized = false;
+  /** A panel showed it: cleanup never ends its row. */
+  #isPanel = false;
 
   constructor(services: RuntimeServices, chat: LoadedChat) {
     this.id = services.newId();
     this.#services = services;
     this.#state = makeChatState(chat.session, chat.messages);
     this.#draft = new DraftKeeper(chat.draft, (draft) => this.#saveDraft(draft));
+    const { store, now, isWindowAlive } = services;
+    this.#ownership = new Ownership({ store, now, isWindowAlive, runtimeId: this.id });
     this.#recorder = new Recorder({
       write: (change) => this.#write(change),
       message: (id) => this.#state.messages.findLast((message) => message.id === id),
       onSaved: (ids) => this.#apply({ type: 'messagesSaved', ids: [...ids] }),
       onProblem: (problem) => this.#apply({ type: 'savingChanged', problem }),
+      isFinal: (error) => this.#isRefused(error),
     });
     for (const message of chat.messages) this.#recorder.markStored(message);
+    this.#lookAtOwner();
   }
 
-  /** The session this runtime writes now. */
+  /** The session this runtime writes now: after a compaction the child, not what it was opened with. */
   get session(): Session {
     return this.#state.session;
   }
@@ -96,16 +111,28 @@ export class ChatRuntime {
   }
 
   get isRunning(): boolean {
-    return this.#turn !== null;
+    return this.#turn !== null || this.#isStarting;
   }
 
-  get viewerCount(): number {
-    return this.#viewers.size;
+  get isFinalized(): boolean {
+    return this.#isFinalized;
+  }
+
+  get isPanel(): boolean {
+    return this.#isPanel;
+  }
+
+  get hasHistory(): boolean {
+    return this.#state.messages.length > 0;
+  }
+
+  get viewers(): readonly Viewer[] {
+    return [...this.#viewers];
   }
 
   /** Something of this chat is not on disk yet: the runtime must not be given back. */
   get hasUnwritten(): boolean {
-    return this.#recorder.hasUnwritten;
+    return this.#recorder.hasUnwritten && this.#state.owner === 'here';
   }
 
   get draft(): Draft {
@@ -114,17 +141,9 @@ export class ChatRuntime {
 
   /** Adds a viewer and gives it the whole state; events follow. Attaching again sends a fresh snapshot. */
   attach(viewer: Viewer): void {
+    this.#isPanel = true;
     this.#viewers.add(viewer);
-    const { messages } = this.#state;
-    const shown = messages.slice(-pageSize);
-    viewer.receive({
-      type: 'snapshot',
-      runtimeId: this.id,
-      seq: this.#seq,
-      chat: { ...this.#state, messages: shown, hasOlder: shown.length < messages.length },
-      draft: this.#draft.current,
-      models: this.#services.modelPicker(this.session.modelId),
-    });
+    this.#sendSnapshot(viewer);
   }
 
   detach(viewer: Viewer): void {
@@ -150,26 +169,30 @@ export class ChatRuntime {
   async send(messageId: string, text: string): Promise<void> {
     if (this.#state.messages.some((message) => message.id === messageId)) return;
     this.#refuseUnlessWritable();
-    if (text.trim() === '')
+    if (text.trim() === '') {
       throw new RefusedError('empty', 'There is nothing to send yet: type a message first.');
-    const message = this.#newMessage('user', messageId, { text, finishedAt: this.#services.now() });
+    }
+    const now = this.#services.now();
+    const message = this.#newMessage('user', messageId, { text, finishedAt: now });
     const titled = this.#titled(text);
-    const draft = this.#draft.emptied(this.#services.now());
+    const draft = this.#draft.emptied(now);
     await this.#starting(async () => {
       await this.#write((writer) => {
         insertMessage(writer, message);
-        if (titled !== null) updateSession(writer, this.session.id, titled);
+        const stored = getSession(writer, this.session.id);
+        // The user may have renamed it in another window since.
+        if (titled !== null && stored?.titleSource === 'none') updateSession(writer, this.session.id, titled);
         saveDraft(writer, { key: this.session.id, sessionId: this.session.id, draft });
       });
       this.#draft.stored(draft);
       this.#recorder.markStored(message);
       this.#apply({ type: 'messageAdded', message });
       this.#apply({ type: 'messagesSaved', ids: [message.id] });
-      this.#readSessionAgain();
+      this.readSessionAgain();
     });
   }
 
-  /** Stops the running answer and keeps its text. Resolves when every row has its final status in memory. */
+  /** Stops the running answer and keeps its text. Resolves when all of it is stored, or waits to be. */
   async stop(): Promise<void> {
     if (this.#turn === null) return;
     this.#apply({ type: 'turnStopping' });
@@ -185,12 +208,11 @@ export class ChatRuntime {
     const ids = after.filter((message) => message.active).map((message) => message.id);
     await this.#starting(async () => {
       if (ids.length === 0) return;
-      await this.#write((writer) => {
-        supersedeMessages(writer, ids);
-      });
+      await this.#write((writer) => supersedeMessages(writer, ids));
       this.#apply({ type: 'messagesSuperseded', ids });
-      for (const message of this.#state.messages)
+      for (const message of this.#state.messages) {
         if (ids.includes(message.id)) this.#recorder.markStored(message);
+      }
     });
   }
 
@@ -201,23 +223,7 @@ export class ChatRuntime {
     if (last === undefined || last.role === 'user') {
       throw new RefusedError('nothing_to_do', 'There is no answer to continue.');
     }
-    this.#startTurn();
-  }
-
-  /** Ends the chat: the only thing that does. A running answer is stopped first and its text kept. */
-  async archive(): Promise<void> {
-    await this.stop();
-    await this.flush();
-    await this.#services.store.write((writer) => {
-      if (getSession(writer, this.session.id) === null) insertSession(writer, this.session);
-      endSession(writer, this.session.id, 'archived', this.#services.now());
-    });
-    this.#readSessionAgain();
-  }
-
-  async reopen(): Promise<void> {
-    await this.#services.store.write((writer) => reopenSession(writer, this.session.id));
-    this.#readSessionAgain();
+    await this.#starting(() => this.#write(() => undefined));
   }
 
   /** Chooses the chat's model; remembered with the chat once it is stored. */
@@ -227,21 +233,31 @@ export class ChatRuntime {
     await this.#services.store.write((writer) => {
       if (getSession(writer, this.session.id) !== null) updateSession(writer, this.session.id, { modelId });
     });
-    this.#sendModels();
+    this.modelsChanged();
   }
 
   setDraft(draft: Draft): void {
     this.#draft.set(draft);
   }
 
-  /** Settings changed: what can be picked may have too. */
+  /** What can be picked may have changed. */
   modelsChanged(): void {
-    this.#sendModels();
+    const message: HostMessage = { type: 'models', models: this.#services.modelPicker(this.session.modelId) };
+    for (const viewer of this.#viewers) viewer.receive(message);
   }
 
-  /** Reads the row again: another panel, window or the list changed it. */
-  sessionChangedElsewhere(): void {
-    this.#readSessionAgain();
+  /** The store was changed by another window, or a window died: shows what is there now. */
+  changedElsewhere(): void {
+    this.readSessionAgain();
+    this.#lookAtOwner();
+    if (this.isRunning || this.#isFinalized) return;
+    this.#follow();
+  }
+
+  /** Reads the row again: the list, or another window, changed it. */
+  readSessionAgain(): void {
+    const session = this.#services.store.read((reader) => getSession(reader, this.session.id));
+    if (session !== null) this.#setSession(session);
   }
 
   /** Writes all that waits: messages and draft. Failures are shown in the panel, not thrown. */
@@ -249,19 +265,71 @@ export class ChatRuntime {
     await Promise.all([this.#recorder.flush(), this.#draft.flush()]);
   }
 
-  /** Lets others write the chat. */
-  async releaseLease(): Promise<void> {
-    const lease = this.#lease;
-    if (lease === null) return;
-    this.#lease = null;
-    await this.#services.store.write((writer) => releaseLease(writer, lease));
+  /** A compaction made the child that the chat goes on in. */
+  continueIn(session: Session, copies: readonly Message[], lease: Lease): void {
+    this.#ownership.moved(lease);
+    for (const message of copies) this.#recorder.markStored(message);
+    this.#apply({ type: 'sessionChanged', session });
+    for (const message of copies) this.#apply({ type: 'messageAdded', message });
+    this.#apply({ type: 'messagesSaved', ids: copies.map((message) => message.id) });
+    this.#services.onChange(this);
   }
 
-  /** Stops timers. The chat stays as it is in the store. */
+  /** Proof that the chat may be compacted or the like: nothing runs, and we may write it. */
+  refuseUnlessWritable(): void {
+    this.#refuseUnlessWritable();
+  }
+
+  get lease(): Lease | null {
+    return this.#ownership.lease;
+  }
+
+  /** Takes the lease if it is not held yet. */
+  async own(): Promise<Lease> {
+    await this.#write(() => undefined);
+    const { lease } = this.#ownership;
+    if (lease === null) throw new Error(`The lease of ${this.session.id} is not held after a write.`);
+    return lease;
+  }
+
+  /** Marks it as being taken down; false if it was already. */
+  beginFinalizing(): boolean {
+    if (this.#isFinalized) return false;
+    this.#isFinalized = true;
+    return true;
+  }
+
+  /**
+   * The first step of a teardown: stops a running turn as the user's Stop does. A turn that has not stopped after
+   * `patienceMs` is abandoned: its text so far is kept as interrupted, and what it still says is ignored.
+   */
+  async interrupt(patienceMs: number): Promise<void> {
+    const turn = this.#turn;
+    if (turn === null) return;
+    turn.controller.abort();
+    if (patienceMs > 0) {
+      let cancel: () => void = () => undefined;
+      const patience = new Promise<void>((resolve) => {
+        cancel = this.#services.timers.after(patienceMs, resolve);
+      });
+      await Promise.race([turn.done, patience]);
+      cancel();
+    }
+    if (this.#turn === turn) this.#abandonTurn();
+  }
+
+  /** Lets others write the chat. */
+  release(): Promise<void> {
+    return this.#ownership.release();
+  }
+
+  /** Stops timers and lets go of the viewers, who are told. The chat stays as it is in the store. */
   dispose(): void {
     this.#recorder.dispose();
     this.#draft.dispose();
+    const viewers = [...this.#viewers];
     this.#viewers.clear();
+    for (const viewer of viewers) viewer.reclaimed();
   }
 
   /** Runs what must be stored before a turn starts, then starts it; keeps a second start out meanwhile. */
@@ -272,32 +340,33 @@ export class ChatRuntime {
     } finally {
       this.#isStarting = false;
     }
+    if (this.#isFinalized) return; // stored, and shown as not answered when the chat is opened again
     this.#startTurn();
   }
 
   #startTurn(): void {
     const controller = new AbortController();
     const turnId = this.#services.newId();
-    const model = this.#services.model(this.session.modelId);
-    this.#apply({
-      type: 'turnStarted',
-      turn: { id: turnId, startedAt: this.#services.now(), phase: 'waiting' },
-    });
-    const done = runTurn({
+    const turn: RunningTurn = { controller, done: Promise.resolve() };
+    this.#turn = turn;
+    const startedAt = this.#services.now();
+    this.#apply({ type: 'turnStarted', turn: { id: turnId, startedAt, phase: 'waiting' } });
+    turn.done = runTurn({
       turnId,
       sessionId: this.session.id,
       nextSeq: this.#nextSeq(),
-      history: toModelMessages(this.#state.messages),
+      history: toModelMessages(this.#ownMessages()),
       system: this.#services.system(),
-      model,
+      model: this.#services.model(this.session.modelId),
       tools: this.#services.tools(),
-      emit: (event) => this.#emit(event),
+      emit: (event) => {
+        if (this.#turn === turn) this.#emit(event);
+      },
       signal: controller.signal,
       newId: this.#services.newId,
       now: this.#services.now,
       maxSteps,
     }).then(() => this.#recorder.flush());
-    this.#turn = { controller, done };
     this.#services.onChange(this);
   }
 
@@ -307,7 +376,7 @@ export class ChatRuntime {
       // Whoever sees that the turn is over may start the next one at once, and sees what it changed of the session.
       this.#turn = null;
       this.#recorder.changed([]);
-      this.#readSessionAgain();
+      this.readSessionAgain();
     }
     this.#apply(event);
     switch (event.type) {
@@ -328,6 +397,49 @@ export class ChatRuntime {
     }
   }
 
+  #abandonTurn(): void {
+    const finishedAt = this.#services.now();
+    for (const { id, status, usage } of this.#state.messages) {
+      if (status !== 'streaming') continue;
+      this.#emit({ type: 'messageFinished', id, status: 'interrupted', problem: null, usage, finishedAt });
+    }
+    this.#emit({ type: 'turnEnded', stopReason: 'stopped' });
+  }
+
+  /** Shows what the window that owns the chat has written. */
+  #follow(): void {
+    const read = (limit: number | null) =>
+      this.#services.store.read((reader) => displayMessages(reader, this.session.id, { limit }).messages);
+    const { messages } = this.#state;
+    const newest = read(followedMessages);
+    const events = differences(messages, newest);
+    if (events !== null) {
+      for (const event of events) this.#apply(event);
+    } else {
+      this.#state = { ...this.#state, messages: [...read(null)], unsaved: [] };
+      this.#seq += 1;
+      for (const viewer of this.#viewers) this.#sendSnapshot(viewer);
+    }
+    for (const message of newest) this.#recorder.markStored(message);
+  }
+
+  #lookAtOwner(): void {
+    const isElsewhere = this.#services.store.read((reader) =>
+      this.#ownership.isElsewhere(reader, this.session.id),
+    );
+    const owner = isElsewhere ? 'elsewhere' : 'here';
+    if (owner !== this.#state.owner) this.#apply({ type: 'ownerChanged', owner });
+  }
+
+  /** A write was refused because the chat is not ours any more: nothing more of it is produced here. */
+  #isRefused(error: unknown): boolean {
+    if (!isRefusedForGood(error)) return false;
+    this.#turn?.controller.abort();
+    this.#lookAtOwner();
+    this.readSessionAgain();
+    return true;
+  }
+
   #apply(event: ChatEvent): void {
     this.#state = reduce(this.#state, event);
     this.#seq += 1;
@@ -338,38 +450,27 @@ export class ChatRuntime {
     viewer.receive({ type: 'event', runtimeId: this.id, seq: this.#seq, event });
   }
 
-  #sendModels(): void {
-    const message: HostMessage = { type: 'models', models: this.#services.modelPicker(this.session.modelId) };
-    for (const viewer of this.#viewers) viewer.receive(message);
-  }
-
-  /**
-   * Every transaction of this runtime: proves first that it may write the session, and creates the session's row if need
-   * be. Rejects with SessionNotOwnedError when another live runtime writes this chat, or took it over.
-   */
-  async #write<T>(change: (writer: WriteTransaction) => T): Promise<T> {
-    let lease: Lease | null = null;
-    const value = await this.#services.store.write((writer) => {
-      lease = this.#own(writer);
-      if (getSession(writer, this.session.id) === null) insertSession(writer, this.session);
-      return change(writer);
-    });
-    this.#lease = lease;
-    return value;
-  }
-
-  /** Once held, a lease is only ever checked: whoever took it over must not lose it to our next write. */
-  #own(writer: WriteTransaction): Lease {
-    if (this.#lease !== null) {
-      guardLease(writer, this.#lease);
-      return this.#lease;
-    }
-    return acquireLease(writer, {
-      sessionId: this.session.id,
+  #sendSnapshot(viewer: Viewer): void {
+    const { messages } = this.#state;
+    const shown = messages.slice(-pageSize);
+    viewer.receive({
+      type: 'snapshot',
       runtimeId: this.id,
-      windowId: this.#services.store.windowId,
-      now: this.#services.now(),
-      isWindowAlive: this.#services.isWindowAlive,
+      seq: this.#seq,
+      chat: { ...this.#state, messages: shown, hasOlder: shown.length < messages.length },
+      draft: this.#draft.current,
+      models: this.#services.modelPicker(this.session.modelId),
+    });
+  }
+
+  /** A transaction of the owner; creates the session's row with the first one, and wakes one that cleanup had ended. */
+  #write<T>(change: (writer: WriteTransaction) => T): Promise<T> {
+    const { id } = this.session;
+    return this.#ownership.write(id, (writer) => {
+      const stored = getSession(writer, id);
+      if (stored === null) insertSession(writer, this.session);
+      else if (stored.endReason !== null && isRecoverable(stored.endReason)) reopenSession(writer, id);
+      return change(writer);
     });
   }
 
@@ -388,11 +489,6 @@ export class ChatRuntime {
     }
   }
 
-  #readSessionAgain(): void {
-    const session = this.#services.store.read((reader) => getSession(reader, this.session.id));
-    if (session !== null) this.#setSession(session);
-  }
-
   #setSession(session: Session): void {
     if (JSON.stringify(session) === JSON.stringify(this.session)) return;
     this.#apply({ type: 'sessionChanged', session });
@@ -405,16 +501,20 @@ export class ChatRuntime {
     return this.session.titleSource === 'none' && title !== '' ? { title, titleSource: 'auto' } : null;
   }
 
+  /** The rows of the session that is written now: what a model is given. */
+  #ownMessages(): readonly Message[] {
+    return this.#state.messages.filter((message) => message.sessionId === this.session.id);
+  }
+
   #rowsAfterLastPrompt(): readonly Message[] | null {
     const index = this.#state.messages.findLastIndex((message) => message.role === 'user');
     return index < 0 ? null : this.#state.messages.slice(index + 1);
   }
 
   #newMessage(role: Message['role'], id: string, overrides: Partial<Message>): Message {
-    const { session } = this;
     return makeMessage({
       id,
-      sessionId: session.id,
+      sessionId: this.session.id,
       seq: this.#nextSeq(),
       role,
       createdAt: this.#services.now(),
@@ -423,12 +523,15 @@ export class ChatRuntime {
   }
 
   #nextSeq(): number {
-    return (this.#state.messages.at(-1)?.seq ?? 0) + 1;
+    return (this.#ownMessages().at(-1)?.seq ?? 0) + 1;
   }
 
   #refuseUnlessWritable(): void {
     this.#refuseIfArchived();
-    if (this.isRunning || this.#isStarting) {
+    if (this.#state.owner === 'elsewhere') {
+      throw new RefusedError('not_owned', 'This chat is open in another window, which is writing to it.');
+    }
+    if (this.isRunning) {
       throw new RefusedError(
         'running',
         'An answer is still running: stop it first, or wait until it is done.',

@@ -4,12 +4,20 @@ import { StoreError } from '../store/errors.ts';
 
 /** A problem of the store, for the panel. Errors of other kinds are described by their own message. */
 export function describeStoreProblem(error: unknown): Problem {
-  if (error instanceof StoreError) return { reason: error.reason, message: error.message };
+  if (error instanceof StoreError || error instanceof RefusedError) {
+    return { reason: error.reason, message: error.message };
+  }
   return { reason: 'unknown', message: `This could not be saved: ${messageOf(error)}` };
 }
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether this runtime may not write its chat any more, whatever it tries: another window does, or the user archived it. */
+export function isRefusedForGood(error: unknown): boolean {
+  if (error instanceof RefusedError) return error.reason === 'archived';
+  return error instanceof StoreError && error.reason === 'session_not_owned';
 }
 
 /** Something the user asked for that cannot be done now; `message` says why and what to do instead. */

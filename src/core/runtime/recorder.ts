@@ -34,6 +34,8 @@ export interface RecorderOptions {
   readonly message: (id: string) => Message | undefined;
   readonly onSaved: (ids: readonly string[]) => void;
   readonly onProblem: (problem: Problem | null) => void;
+  /** Whether an error means that this runtime may not write the chat any more: then nothing is tried again. */
+  readonly isFinal: (error: unknown) => boolean;
 }
 
 /** How much of a message the store has. */
@@ -139,6 +141,7 @@ export class Recorder {
     }
     this.#problem = describeStoreProblem(error);
     this.#options.onProblem(this.#problem);
+    if (this.#options.isFinal(error)) return;
     this.#schedule(this.#retryMs);
     this.#retryMs = Math.min(this.#retryMs * 2, lastRetryMs);
   }

@@ -1,14 +1,44 @@
 /**
- * The runtimes of one window: at most one per chat, made when something wants to show or write the chat, given back when
- * nothing shows it and nothing runs. Giving one back is cleanup: it never ends the chat.
+ * The runtimes of one window: at most one per chat. It gives them back when nothing shows them, when they idle, when there
+ * are too many, and when the window goes. All of that is cleanup, and cleanup is not intent: it never ends a panel's chat.
  */
-import { emptyDraft, makeSession, type Session } from '../session/model.ts';
-import { getDraft } from '../store/drafts.ts';
-import { listMessages } from '../store/messages.ts';
+import { isAutomatic } from '../session/reasons.ts';
+import { emptyDraft, makeSession, type EndReason, type Session } from '../session/model.ts';
+import { tipOf } from '../store/lineage.ts';
+import { archiveLineage, reopenLineage } from '../store/lineageChanges.ts';
+import { resetSession } from '../store/reset.ts';
 import { getSession } from '../store/sessions.ts';
+import type { WriteTransaction } from '../store/transaction.ts';
 import { ChatRuntime, type RuntimeServices } from './chatRuntime.ts';
-import { RefusedError } from './problems.ts';
+import { compactSession } from './compaction.ts';
+import { finalize } from './finalize.ts';
+import type { LifecycleHooks } from './hooks.ts';
+import { loadChat } from './loadChat.ts';
+import type { MemoryProvider } from './memory.ts';
+import { messageOf, RefusedError } from './problems.ts';
+import { recoverInterrupted } from './recovery.ts';
 import type { Viewer } from './viewer.ts';
+
+export interface LifecycleLimits {
+  /** How long a runtime that lost its viewers in the middle of something is kept, in milliseconds. */
+  readonly graceMs: number;
+  /** How long a runtime may do nothing, in milliseconds. */
+  readonly idleMs: number;
+  /** How many runtimes a window keeps. */
+  readonly maximumRuntimes: number;
+}
+
+export const defaultLimits: LifecycleLimits = { graceMs: 20_000, idleMs: 30 * 60_000, maximumRuntimes: 20 };
+
+/** How often a window that follows a chat looks whether the window that writes it still lives, in milliseconds. */
+const ownerCheckMs = 1000;
+
+export interface RegistryServices extends Omit<RuntimeServices, 'onChange'> {
+  readonly hooks: LifecycleHooks;
+  readonly memory: MemoryProvider;
+  /** Read at each use, because settings change. */
+  readonly limits: () => LifecycleLimits;
+}
 
 export interface NewChat {
   /** A ULID chosen by whoever asks, so that a reloaded panel of a chat never written keeps its id. */
@@ -18,17 +48,35 @@ export interface NewChat {
   readonly modelId: string | null;
 }
 
+/** How a viewer went: `disposed` by the user, or `lost` (its renderer died). */
+export type Departure = 'disposed' | 'lost';
+
+interface Entry {
+  readonly runtime: ChatRuntime;
+  /** Monotonic time of the last use, in milliseconds. */
+  usedAt: number;
+  /** The pending grace timer; a timer that fires looks whether it is still this one. */
+  grace: object | null;
+  cancelGrace: () => void;
+  cancelIdle: () => void;
+  /** Set while it is taken down. */
+  finalizing: Promise<void> | null;
+}
+
 export class RuntimeRegistry {
   readonly #services: RuntimeServices;
-  readonly #runtimes = new Map<string, ChatRuntime>();
+  readonly #lifecycle: RegistryServices;
+  readonly #entries = new Set<Entry>();
   readonly #listeners = new Set<() => void>();
   readonly #stopFollowing: () => void;
+  #cancelOwnerCheck: () => void = () => undefined;
+  #isShutDown = false;
 
-  constructor(services: Omit<RuntimeServices, 'onChange'>) {
+  constructor(services: RegistryServices) {
+    this.#lifecycle = services;
     this.#services = { ...services, onChange: (runtime) => this.#runtimeChanged(runtime) };
     this.#stopFollowing = services.store.onDidChange(({ origin }) => {
-      if (origin === 'other')
-        for (const runtime of this.#runtimes.values()) runtime.sessionChangedElsewhere();
+      if (origin === 'other') this.#changedElsewhere();
       this.#announce();
     });
   }
@@ -40,29 +88,36 @@ export class RuntimeRegistry {
   }
 
   get(sessionId: string): ChatRuntime | undefined {
-    return this.#runtimes.get(sessionId);
+    return this.#entryOf(sessionId)?.runtime;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The sessions whose answers run in this window. */
+  runningSessions(): Session[] {
+    return [...this.#entries].flatMap(({ runtime }) => (runtime.isRunning ? [runtime.session] : []));
+  }
+
+  /** Ids of chats that have something in memory that is not on disk. */
+  isUnsaved(sessionId: string): boolean {
+    return this.get(sessionId)?.hasUnwritten ?? false;
   }
 
   isRunning(sessionId: string): boolean {
-    return this.#runtimes.get(sessionId)?.isRunning ?? false;
+    return this.get(sessionId)?.isRunning ?? false;
   }
 
   /**
-   * The runtime of a stored chat, loaded if need be. Throws a RefusedError when there is no such chat, and the store's
-   * error when it cannot be read: never an empty chat in its place.
+   * The runtime of a stored chat, loaded if need be; any row of a chat's lineage leads to its tip. Rejects with a
+   * RefusedError when there is no such chat, and with the store's error when it cannot be read: never an empty chat in its
+   * place.
    */
-  open(sessionId: string): ChatRuntime {
-    const known = this.#runtimes.get(sessionId);
-    if (known !== undefined) return known;
-    const chat = this.#services.store.read((reader) => {
-      const session = getSession(reader, sessionId);
-      if (session === null) return null;
-      return {
-        session,
-        messages: listMessages(reader, sessionId),
-        draft: getDraft(reader, sessionId)?.draft ?? emptyDraft,
-      };
-    });
+  async open(sessionId: string): Promise<ChatRuntime> {
+    const known = await this.#settled(sessionId);
+    if (known !== null) return known;
+    const chat = this.#services.store.read((reader) => loadChat(reader, sessionId));
     if (chat === null) {
       throw new RefusedError(
         'not_found',
@@ -73,74 +128,276 @@ export class RuntimeRegistry {
   }
 
   /** The runtime of a new chat, or of the stored one with that id. Nothing is written until there is something to keep. */
-  openOrCreate(chat: NewChat): ChatRuntime {
-    const known = this.#runtimes.get(chat.id);
-    if (known !== undefined) return known;
+  async openOrCreate(chat: NewChat): Promise<ChatRuntime> {
+    const known = await this.#settled(chat.id);
+    if (known !== null) return known;
     const isStored = this.#services.store.read((reader) => getSession(reader, chat.id)) !== null;
     if (isStored) return this.open(chat.id);
     const session = makeSession({ ...chat, source: 'panel', createdAt: this.#services.now() });
     return this.#add(new ChatRuntime(this.#services, { session, messages: [], draft: emptyDraft }));
   }
 
-  /** Archives a chat, whether or not it is open here. */
-  async archive(sessionId: string): Promise<void> {
-    const runtime = this.open(sessionId);
-    await runtime.archive();
-    this.#releaseIfUnused(runtime);
+  /** Shows the runtime in a viewer. Every attaching cancels the grace timer. */
+  attach(runtime: ChatRuntime, viewer: Viewer): void {
+    const entry = this.#entryFor(runtime);
+    if (entry !== null) {
+      this.#stopGrace(entry);
+      this.#used(entry);
+    }
+    runtime.attach(viewer);
   }
 
-  async reopen(sessionId: string): Promise<void> {
-    const runtime = this.open(sessionId);
-    await runtime.reopen();
-    this.#releaseIfUnused(runtime);
-  }
-
-  /** A viewer is gone. The runtime goes on while an answer runs, and is given back afterwards. */
-  async detach(runtime: ChatRuntime, viewer: Viewer): Promise<void> {
+  /** A viewer is gone. A running answer goes on and is stored; what comes of the runtime is decided when nothing shows it. */
+  async detach(runtime: ChatRuntime, viewer: Viewer, departure: Departure): Promise<void> {
     runtime.detach(viewer);
-    await runtime.flush();
-    this.#releaseIfUnused(runtime);
+    const entry = this.#entryFor(runtime);
+    if (entry === null || runtime.viewers.length > 0) return;
+    if (departure === 'disposed' && !runtime.isRunning) await this.#reclaim(entry, 'panel_closed');
+    else if (!runtime.isRunning) this.#startGrace(entry);
   }
 
-  /** The sessions whose answers run in this window. */
-  runningSessions(): Session[] {
-    return [...this.#runtimes.values()]
-      .filter((runtime) => runtime.isRunning)
-      .map((runtime) => runtime.session);
+  /** Something was done with the chat: it is not idle. */
+  used(runtime: ChatRuntime): void {
+    const entry = this.#entryFor(runtime);
+    if (entry !== null) this.#used(entry);
+  }
+
+  /** Ends a chat because the user said so, open here or not, whoever else has it open. Its viewers then show it read-only. */
+  async archive(sessionId: string): Promise<void> {
+    this.#refuseUnlessStored(sessionId);
+    const runtime = await this.open(sessionId);
+    const entry = this.#entryFor(runtime);
+    if (entry !== null) await this.#finalize(entry, 'archived');
+    const tip = this.#services.store.read((reader) =>
+      getSession(reader, tipOf(reader, runtime.session.id) ?? runtime.session.id),
+    );
+    if (tip === null || tip.endReason === 'archived' || tip.endReason === 'session_reset') return;
+    // The step that ends the row failed and was contained: the user must learn that the chat is still open.
+    await this.#services.store.write((writer) => archiveLineage(writer, tip.id, this.#services.now()));
+  }
+
+  /**
+   * **Archive and Start New**: ends the chat and fences the place against it, in one transaction with the new chat that the
+   * place shows from then on. Resolves to the new session.
+   */
+  async archiveAndStartNew(sessionId: string, origin: string, newChat: NewChat): Promise<Session> {
+    this.#refuseUnlessStored(sessionId);
+    const runtime = await this.open(sessionId);
+    const entry = this.#entryFor(runtime);
+    const now = this.#services.now();
+    const newSession = makeSession({ ...newChat, source: 'panel', createdAt: now });
+    const end = (writer: WriteTransaction): void => {
+      const keep = runtime.lease;
+      resetSession(writer, { sessionId: runtime.session.id, origin, now, newSession, keep });
+    };
+    if (entry !== null) await this.#finalize(entry, 'session_reset', end);
+    const created = this.#services.store.read((reader) => getSession(reader, newChat.id));
+    if (created !== null) return created;
+    // Containing its failure is the teardown's duty; here the user must learn of it.
+    await this.#services.store.write(end);
+    return newSession;
+  }
+
+  /**
+   * `/compact`: the chat goes on in a child row that starts with a summary. Rejects with a RefusedError while an answer runs
+   * or when there is too little to summarise; then the chat is as it was.
+   */
+  async compact(sessionId: string): Promise<void> {
+    const { store, newId, now, log } = this.#services;
+    const runtime = await this.open(sessionId);
+    runtime.refuseUnlessWritable();
+    await runtime.flush();
+    const lease = await runtime.own();
+    const childId = newId();
+    const compacted = await store.write((writer) =>
+      compactSession(writer, { sessionId: runtime.session.id, lease, childId, newId, now: now() }),
+    );
+    runtime.continueIn(compacted.session, compacted.messages, compacted.lease);
+    try {
+      await this.#lifecycle.memory.commit(childId);
+    } catch (error) {
+      log(`memory of ${childId} not kept: ${messageOf(error)}`);
+    }
+  }
+
+  /** Opens an archived chat for writing again, under the same id. */
+  async reopen(sessionId: string): Promise<void> {
+    await this.#services.store.write((writer) => reopenLineage(writer, sessionId));
+    this.get(sessionId)?.readSessionAgain();
   }
 
   modelsChanged(): void {
-    for (const runtime of this.#runtimes.values()) runtime.modelsChanged();
+    for (const { runtime } of this.#entries) runtime.modelsChanged();
   }
 
-  /** Writes what waits, as the window goes. Running answers are stopped without waiting; their text is kept. */
+  /** The window goes: writes what waits. Running answers are stopped without waiting; their text so far is kept. */
   async shutDown(): Promise<void> {
+    if (this.#isShutDown) return;
+    this.#isShutDown = true;
     this.#stopFollowing();
-    for (const runtime of this.#runtimes.values()) void runtime.stop();
-    await Promise.all([...this.#runtimes.values()].map((runtime) => runtime.flush()));
-    await Promise.all([...this.#runtimes.values()].map((runtime) => runtime.releaseLease()));
-    for (const runtime of this.#runtimes.values()) runtime.dispose();
-    this.#runtimes.clear();
+    this.#cancelOwnerCheck();
+    await Promise.all([...this.#entries].map((entry) => this.#finalize(entry, 'host_shutdown')));
+  }
+
+  /** Cleanup of one runtime, unless it is needed after all. What could not be saved is never dropped: it is kept and tried again. */
+  async #reclaim(entry: Entry, reason: EndReason): Promise<void> {
+    const { runtime } = entry;
+    await runtime.flush();
+    if (entry.finalizing !== null || !this.#entries.has(entry)) return;
+    const isWanted =
+      reason === 'panel_closed' || reason === 'orphan_reap' ? runtime.viewers.length > 0 : false;
+    if (isWanted || this.#isExempt(runtime)) {
+      if (runtime.viewers.length === 0 && !runtime.isRunning) this.#startGrace(entry);
+      return;
+    }
+    await this.#finalize(entry, reason);
+  }
+
+  #finalize(entry: Entry, reason: EndReason, end?: (writer: WriteTransaction) => void): Promise<void> {
+    if (entry.finalizing !== null && isAutomatic(reason)) return entry.finalizing;
+    const { store, now, log, isWindowAlive } = this.#services;
+    const { hooks, memory } = this.#lifecycle;
+    this.#stopGrace(entry);
+    entry.cancelIdle();
+    entry.finalizing = finalize(entry.runtime, reason, {
+      store,
+      hooks,
+      memory,
+      now,
+      log,
+      isWindowAlive,
+      ...(end === undefined ? {} : { end }),
+      remove: () => this.#entries.delete(entry),
+    }).then(() => this.#announce());
+    return entry.finalizing;
+  }
+
+  /** Never idle, never evicted: it works, it is seen, or it holds words that are nowhere else. */
+  #isExempt(runtime: ChatRuntime): boolean {
+    return runtime.isRunning || runtime.hasUnwritten || runtime.viewers.some((viewer) => viewer.isVisible());
   }
 
   #add(runtime: ChatRuntime): ChatRuntime {
-    this.#runtimes.set(runtime.session.id, runtime);
+    const entry: Entry = {
+      runtime,
+      usedAt: 0,
+      grace: null,
+      cancelGrace: () => undefined,
+      cancelIdle: () => undefined,
+      finalizing: null,
+    };
+    this.#entries.add(entry);
+    this.#used(entry);
+    this.#evict(entry);
+    this.#checkOwners();
     return runtime;
   }
 
+  #refuseUnlessStored(sessionId: string): void {
+    const isStored = this.#services.store.read((reader) => getSession(reader, sessionId)) !== null;
+    if (isStored) return;
+    throw new RefusedError('nothing_to_do', 'There is nothing to archive yet: this chat is empty.');
+  }
+
+  /** The known runtime of a chat; one that is just taken down is waited for, and then it is not known any more. */
+  async #settled(sessionId: string): Promise<ChatRuntime | null> {
+    for (;;) {
+      const entry = this.#entryOf(sessionId);
+      if (entry === undefined) return null;
+      if (entry.finalizing === null) {
+        this.#used(entry);
+        return entry.runtime;
+      }
+      await entry.finalizing;
+    }
+  }
+
+  #used(entry: Entry): void {
+    const { timers } = this.#services;
+    entry.usedAt = timers.now();
+    entry.cancelIdle();
+    entry.cancelIdle = timers.after(this.#lifecycle.limits().idleMs, () => {
+      if (this.#isExempt(entry.runtime)) this.#used(entry);
+      else void this.#reclaim(entry, 'idle_timeout');
+    });
+  }
+
+  /** Gives back the runtimes that were not used for longest, until there are not too many. */
+  #evict(newest: Entry): void {
+    const excess = this.#entries.size - this.#lifecycle.limits().maximumRuntimes;
+    if (excess <= 0) return;
+    const candidates = [...this.#entries]
+      .filter((entry) => entry !== newest && entry.finalizing === null && !this.#isExempt(entry.runtime))
+      .sort((one, other) => one.usedAt - other.usedAt);
+    for (const entry of candidates.slice(0, excess)) void this.#reclaim(entry, 'lru_evict');
+  }
+
+  #startGrace(entry: Entry): void {
+    this.#stopGrace(entry);
+    const grace = {};
+    entry.grace = grace;
+    entry.cancelGrace = this.#services.timers.after(this.#lifecycle.limits().graceMs, () => {
+      if (entry.grace === grace) void this.#reclaim(entry, 'orphan_reap');
+    });
+  }
+
+  #stopGrace(entry: Entry): void {
+    entry.grace = null;
+    entry.cancelGrace();
+  }
+
   #runtimeChanged(runtime: ChatRuntime): void {
-    this.#releaseIfUnused(runtime);
+    const entry = this.#entryFor(runtime);
+    if (entry !== null && entry.finalizing === null) {
+      this.#used(entry);
+      if (!runtime.isRunning && runtime.viewers.length === 0 && entry.grace === null) this.#startGrace(entry);
+    }
     this.#announce();
   }
 
-  #releaseIfUnused(runtime: ChatRuntime): void {
-    if (runtime.viewerCount > 0 || runtime.isRunning || runtime.hasUnwritten) return;
-    if (this.#runtimes.get(runtime.session.id) !== runtime) return;
-    this.#runtimes.delete(runtime.session.id);
-    runtime.dispose();
-    runtime
-      .releaseLease()
-      .catch((error: unknown) => this.#services.log(`lease not released: ${String(error)}`));
+  #changedElsewhere(): void {
+    for (const { runtime, finalizing } of this.#entries) {
+      if (finalizing !== null) continue;
+      try {
+        runtime.changedElsewhere();
+      } catch (error) {
+        this.#services.log(`chat ${runtime.session.id} cannot follow: ${messageOf(error)}`);
+      }
+    }
+    this.#checkOwners();
+  }
+
+  /** While a chat is followed here, looks now and then whether the window that writes it still lives. */
+  #checkOwners(): void {
+    this.#cancelOwnerCheck();
+    this.#cancelOwnerCheck = () => undefined;
+    const follows = [...this.#entries].some(({ runtime }) => runtime.state.owner === 'elsewhere');
+    if (!follows || this.#isShutDown) return;
+    this.#cancelOwnerCheck = this.#services.timers.after(ownerCheckMs, () => void this.#ownersMayHaveDied());
+  }
+
+  async #ownersMayHaveDied(): Promise<void> {
+    const { store, isWindowAlive, now, log } = this.#services;
+    try {
+      await recoverInterrupted(store, isWindowAlive, now());
+    } catch (error) {
+      log(`answers of dead windows could not be marked: ${messageOf(error)}`);
+    }
+    if (!this.#isShutDown) this.#changedElsewhere();
+  }
+
+  #entryOf(sessionId: string): Entry | undefined {
+    const find = (id: string) => [...this.#entries].find(({ runtime }) => runtime.session.id === id);
+    return find(sessionId) ?? find(this.#tip(sessionId));
+  }
+
+  /** An id that is not stored is its own tip. */
+  #tip(sessionId: string): string {
+    return this.#services.store.read((reader) => tipOf(reader, sessionId) ?? sessionId);
+  }
+
+  #entryFor(runtime: ChatRuntime): Entry | null {
+    return [...this.#entries].find((entry) => entry.runtime === runtime) ?? null;
   }
 
   #announce(): void {

@@ -3,4 +3,8 @@ import type { HostMessage } from '../protocol/hostMessages.ts';
 
 export interface Viewer {
   receive(message: HostMessage): void;
+  /** Whether the user sees it now: then its runtime is not idle. */
+  isVisible(): boolean;
+  /** Its runtime was given back, or replaced after archiving: attach again when there is something to show. */
+  reclaimed(): void;
 }

@@ -14,6 +14,10 @@ import {
   usageSchema,
 } from './model.ts';
 
+/** Which window may write the chat: this one (or nobody yet), or another, which this one then only follows. */
+export const ownerSchema = v.picklist(['here', 'elsewhere']);
+export type Owner = v.InferOutput<typeof ownerSchema>;
+
 /** How a turn ended: exactly one of these per turn. */
 export const stopReasonSchema = v.picklist(['complete', 'stopped', 'error']);
 export type StopReason = v.InferOutput<typeof stopReasonSchema>;
@@ -52,6 +56,8 @@ const savingChanged = v.object({ type: v.literal('savingChanged'), problem: v.nu
 const sessionChanged = v.object({ type: v.literal('sessionChanged'), session: sessionSchema });
 const turnStarted = v.object({ type: v.literal('turnStarted'), turn: turnSchema });
 const turnStopping = v.object({ type: v.literal('turnStopping') });
+/** Another window took over writing this chat, or gave it free. */
+const ownerChanged = v.object({ type: v.literal('ownerChanged'), owner: ownerSchema });
 const turnEnded = v.object({ type: v.literal('turnEnded'), stopReason: stopReasonSchema });
 /** Older messages of the chat, for a viewer that asked for them; not numbered. */
 const olderLoaded = v.object({
@@ -73,6 +79,7 @@ export const chatEventSchema = v.variant('type', [
   turnStarted,
   turnStopping,
   turnEnded,
+  ownerChanged,
   olderLoaded,
 ]);
 export type ChatEvent = Readonly<v.InferOutput<typeof chatEventSchema>>;

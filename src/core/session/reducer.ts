@@ -3,7 +3,7 @@
  * An event for a message that is not there is ignored, never thrown on: a page may join in the middle.
  */
 import * as v from 'valibot';
-import { turnSchema, type ChatEvent } from './events.ts';
+import { ownerSchema, turnSchema, type ChatEvent } from './events.ts';
 import { messageSchema, problemSchema, sessionSchema, type Message, type Session } from './model.ts';
 
 export const chatStateSchema = v.object({
@@ -14,6 +14,7 @@ export const chatStateSchema = v.object({
   /** Ids of messages that are not known to be on disk, whole. */
   unsaved: v.array(v.string()),
   turn: v.nullable(turnSchema),
+  owner: ownerSchema,
   /** Why saving fails at the moment. */
   savingProblem: v.nullable(problemSchema),
 });
@@ -27,6 +28,7 @@ export function makeChatState(session: Session, messages: readonly Message[] = [
     hasOlder: false,
     unsaved: [],
     turn: null,
+    owner: 'here',
     savingProblem: null,
   };
 }
@@ -80,6 +82,8 @@ export function reduce(state: ChatState, event: ChatEvent): ChatState {
       return state.turn === null ? state : { ...state, turn: { ...state.turn, phase: 'stopping' } };
     case 'turnEnded':
       return { ...state, turn: null };
+    case 'ownerChanged':
+      return { ...state, owner: event.owner };
     case 'olderLoaded':
       return addOlder(state, event.messages, event.hasOlder);
   }

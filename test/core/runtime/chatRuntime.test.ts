@@ -18,15 +18,15 @@ describe('A chat in one window', () => {
   it('writes nothing while there is nothing to keep', async () => {
     const window = await kit.window();
     const before = window.store.seq;
-    const { runtime, viewer } = newChat(window);
+    const { runtime, viewer } = await newChat(window);
     runtime.setDraft({ text: '', caret: 0, scroll: 12, editedAt: 5 });
-    await window.registry.detach(runtime, viewer);
+    await window.registry.detach(runtime, viewer, 'disposed');
     assert.equal(window.store.seq, before);
   });
 
   it('has the prompt on disk before the model is asked', async () => {
     const window = await kit.window();
-    const { runtime } = newChat(window);
+    const { runtime } = await newChat(window);
     const observed: unknown[] = [];
     kit.model.onRequest = () => {
       const rows = window.store.read((reader) => listMessages(reader, runtime.session.id));
@@ -44,7 +44,7 @@ describe('A chat in one window', () => {
 
   it('stores a whole turn once, shows it saved, titled by its prompt', async () => {
     const window = await kit.window();
-    const { runtime, viewer } = newChat(window);
+    const { runtime, viewer } = await newChat(window);
     const messageId = ulid();
     await runtime.send(messageId, 'Where is\nmy bicycle?');
     await runtime.send(messageId, 'Where is\nmy bicycle?');
@@ -68,14 +68,14 @@ describe('A chat in one window', () => {
 
   it('goes on in the background when its panel is closed, and a later viewer sees it whole', async () => {
     const window = await kit.window();
-    const { runtime, viewer } = newChat(window);
+    const { runtime, viewer } = await newChat(window);
     await runtime.send(ulid(), 'Tell me a story');
     kit.model.play({ type: 'text', text: 'Once ' });
     await viewer.shows((state) => state.messages.at(-1)?.text === 'Once ');
-    await window.registry.detach(runtime, viewer);
+    await window.registry.detach(runtime, viewer, 'disposed');
     kit.model.play({ type: 'text', text: 'upon ' });
     const again = new RecordingViewer();
-    window.registry.open(runtime.session.id).attach(again);
+    window.registry.attach(await window.registry.open(runtime.session.id), again);
     kit.model.answer('a time.');
     await again.shows((state) => state.turn === null && state.unsaved.length === 0);
     assert.equal(again.state?.messages.at(-1)?.text, 'Once upon a time.');
@@ -85,19 +85,19 @@ describe('A chat in one window', () => {
 
   it('gives its runtime back when nothing shows it and nothing runs, and opens again as it was', async () => {
     const window = await kit.window();
-    const { runtime, viewer } = newChat(window);
+    const { runtime, viewer } = await newChat(window);
     await runtime.send(ulid(), 'Hello');
     kit.model.answer('Hi');
     await viewer.shows((state) => state.turn === null && state.unsaved.length === 0);
-    await window.registry.detach(runtime, viewer);
+    await window.registry.detach(runtime, viewer, 'disposed');
     assert.equal(window.registry.get(runtime.session.id), undefined);
-    const again = window.registry.open(runtime.session.id);
+    const again = await window.registry.open(runtime.session.id);
     assert.deepEqual([again.state.messages, again.session.endReason], [runtime.state.messages, null]);
   });
 
   it('keeps the text so far when the user stops, in memory and in the store', async () => {
     const window = await kit.window();
-    const { runtime, viewer } = newChat(window);
+    const { runtime, viewer } = await newChat(window);
     await runtime.send(ulid(), 'Count');
     kit.model.play({ type: 'text', text: 'one, two' });
     await viewer.shows((state) => state.messages.at(-1)?.text === 'one, two');
@@ -114,7 +114,7 @@ describe('A chat in one window', () => {
 
   it('keeps the prompt when the provider fails, and a retry asks again with the failed row out of the way', async () => {
     const window = await kit.window();
-    const { runtime, viewer } = newChat(window);
+    const { runtime, viewer } = await newChat(window);
     await runtime.send(ulid(), 'Work?');
     kit.model.play(new ModelError('provider', 'Out of order.'));
     await viewer.shows((state) => state.turn === null && state.messages.at(-1)?.status === 'error');
@@ -136,7 +136,7 @@ describe('A chat in one window', () => {
 
   it('refuses what cannot be done now, and nothing changes', async () => {
     const window = await kit.window();
-    const { runtime, viewer } = newChat(window);
+    const { runtime, viewer } = await newChat(window);
     const reason = async (action: () => Promise<void>): Promise<string> => {
       const before = window.store.seq;
       try {
@@ -152,27 +152,28 @@ describe('A chat in one window', () => {
     reasons.push(await reason(() => runtime.send(ulid(), 'Impatient')));
     kit.model.answer('Hi');
     await viewer.shows((state) => state.turn === null && state.unsaved.length === 0);
-    await runtime.archive();
-    reasons.push(await reason(() => runtime.send(ulid(), 'Still there?')));
+    await window.registry.archive(runtime.session.id);
+    const archived = await window.registry.open(runtime.session.id);
+    reasons.push(await reason(() => archived.send(ulid(), 'Still there?')));
     assert.deepEqual(reasons, ['empty', 'nothing_to_do', 'running', 'archived']);
   });
 
   it('is listed as archived once archived, opens read-only, and goes on under the same id once reopened', async () => {
     const window = await kit.window();
-    const { runtime, viewer } = newChat(window);
+    const { runtime, viewer } = await newChat(window);
     await runtime.send(ulid(), 'Hello');
     kit.model.answer('Hi');
     await viewer.shows((state) => state.turn === null && state.unsaved.length === 0);
-    await runtime.archive();
-    await window.registry.detach(runtime, viewer);
+    await window.registry.archive(runtime.session.id);
+    assert.equal(viewer.reclaims, 1);
     const listed = (archived: boolean) =>
       window.store
         .read((reader) => listChats(reader, { archived, limit: 10 }))
         .map(({ session }) => session.id);
     assert.deepEqual([listed(false), listed(true)], [[], [runtime.session.id]]);
-    const again = window.registry.open(runtime.session.id);
+    const again = await window.registry.open(runtime.session.id);
     assert.equal(again.session.endReason, 'archived');
-    await again.reopen();
+    await window.registry.reopen(again.session.id);
     await again.send(ulid(), 'And again');
     kit.model.answer('Hi again');
     assert.deepEqual([listed(false), listed(true)], [[runtime.session.id], []]);
@@ -181,7 +182,7 @@ describe('A chat in one window', () => {
 
   it('keeps a draft, not a sent text, whichever copy comes back', async () => {
     const window = await kit.window();
-    const { runtime } = newChat(window);
+    const { runtime } = await newChat(window);
     const typed = { text: 'Half a thou', caret: 11, scroll: null, editedAt: 100 };
     runtime.setDraft(typed);
     await runtime.flush();
@@ -196,7 +197,7 @@ describe('A chat in one window', () => {
 
   it('streams text to disk within the loss bound, and a dead window leaves it as interrupted', async () => {
     const window = await kit.window();
-    const { runtime, viewer } = newChat(window);
+    const { runtime, viewer } = await newChat(window);
     await runtime.send(ulid(), 'Go');
     kit.model.play({ type: 'text', text: 'one ' });
     await viewer.shows((state) => state.messages.at(-1)?.text === 'one ');

@@ -7,7 +7,9 @@ import { ulid } from 'ulid';
 import type { ChatModel, ModelEvent, ModelRequest } from '../../../src/core/models/chatModel.ts';
 import type { HostMessage } from '../../../src/core/protocol/hostMessages.ts';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
-import { RuntimeRegistry } from '../../../src/core/runtime/registry.ts';
+import { LifecycleHooks } from '../../../src/core/runtime/hooks.ts';
+import { RuntimeRegistry, type LifecycleLimits } from '../../../src/core/runtime/registry.ts';
+import type { Timers } from '../../../src/core/runtime/timers.ts';
 import type { Viewer } from '../../../src/core/runtime/viewer.ts';
 import { reduce, type ChatState } from '../../../src/core/session/reducer.ts';
 import { Store } from '../../../src/core/store/store.ts';
@@ -58,6 +60,9 @@ export class PlayedModel implements ChatModel {
 export class RecordingViewer implements Viewer {
   state: ChatState | null = null;
   readonly received: HostMessage[] = [];
+  visible = true;
+  /** How often its runtime was taken away. */
+  reclaims = 0;
   #waiting: { condition: (state: ChatState) => boolean; resolve: () => void }[] = [];
 
   receive(message: HostMessage): void {
@@ -73,10 +78,49 @@ export class RecordingViewer implements Viewer {
     });
   }
 
+  isVisible(): boolean {
+    return this.visible;
+  }
+
+  reclaimed(): void {
+    this.reclaims += 1;
+  }
+
   /** Resolves once the state shows it. */
   shows(condition: (state: ChatState) => boolean): Promise<void> {
     if (this.state !== null && condition(this.state)) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ condition, resolve }));
+  }
+}
+
+/** Time that passes when the test says so. */
+export class PlayedTimers implements Timers {
+  #now = 0;
+  #pending = new Set<{ due: number; run: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(milliseconds: number, run: () => void): () => void {
+    const timer = { due: this.#now + milliseconds, run };
+    this.#pending.add(timer);
+    return () => this.#pending.delete(timer);
+  }
+
+  /** Lets so much time pass; every timer due meanwhile fires at its moment. */
+  pass(milliseconds: number): void {
+    const end = this.#now + milliseconds;
+    for (;;) {
+      const next = [...this.#pending]
+        .filter(({ due }) => due <= end)
+        .sort((one, other) => one.due - other.due)[0];
+      if (next === undefined) break;
+      this.#pending.delete(next);
+      this.#now = Math.max(this.#now, next.due);
+      next.run();
+    }
+    this.#now = end;
   }
 }
 
@@ -86,8 +130,14 @@ export class Kit {
   readonly #windows: Window[] = [];
 
   /** One window on the shared folder. */
-  async window(overrides: { isWindowAlive?: (windowId: string) => boolean } = {}): Promise<Window> {
+  async window(
+    overrides: { isWindowAlive?: (windowId: string) => boolean; limits?: Partial<LifecycleLimits> } = {},
+  ): Promise<Window> {
     const store = await openStore(this.folder);
+    const log: string[] = [];
+    const timers = new PlayedTimers();
+    const hooks = new LifecycleHooks((line) => log.push(line));
+    const memory = { commits: [] as string[], commit: async (id: string) => void memory.commits.push(id) };
     const registry = new RuntimeRegistry({
       store,
       model: () => this.model,
@@ -97,9 +147,13 @@ export class Kit {
       now: Date.now,
       newId: ulid,
       isWindowAlive: overrides.isWindowAlive ?? (() => true),
-      log: () => undefined,
+      log: (line) => log.push(line),
+      timers,
+      hooks,
+      memory,
+      limits: () => ({ graceMs: 20_000, idleMs: 1_800_000, maximumRuntimes: 20, ...overrides.limits }),
     });
-    const window = { store, registry };
+    const window = { store, registry, timers, hooks, memory, log };
     this.#windows.push(window);
     return window;
   }
@@ -116,6 +170,10 @@ export class Kit {
 export interface Window {
   readonly store: Store;
   readonly registry: RuntimeRegistry;
+  readonly timers: PlayedTimers;
+  readonly hooks: LifecycleHooks;
+  readonly memory: { readonly commits: string[]; commit(sessionId: string): Promise<void> };
+  readonly log: string[];
 }
 
 export function openStore(folder: string): Promise<Store> {
@@ -123,14 +181,17 @@ export function openStore(folder: string): Promise<Store> {
 }
 
 /** A new chat with a viewer on it. */
-export function newChat(window: Window, id = ulid()): { runtime: ChatRuntime; viewer: RecordingViewer } {
-  const runtime = window.registry.openOrCreate({
+export async function newChat(
+  window: Window,
+  id = ulid(),
+): Promise<{ runtime: ChatRuntime; viewer: RecordingViewer }> {
+  const runtime = await window.registry.openOrCreate({
     id,
     workspaceUri: 'file:///bicycles',
     workspaceName: 'bicycles',
     modelId: null,
   });
   const viewer = new RecordingViewer();
-  runtime.attach(viewer);
+  window.registry.attach(runtime, viewer);
   return { runtime, viewer };
 }

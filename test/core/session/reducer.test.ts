@@ -57,6 +57,7 @@ describe('The reducer', () => {
       hasOlder: false,
       unsaved: ['a'],
       turn: null,
+      owner: 'here',
       savingProblem: null,
     });
   });

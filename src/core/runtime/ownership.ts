@@ -1,0 +1,85 @@
+/**
+ * Whether one runtime may write its session. The lease is taken with the first write, not by looking, and from then on only
+ * checked: whoever took it over must not lose it to our next write.
+ */
+import { isEndedByUser } from '../session/reasons.ts';
+import { acquireLease, getLease, guardLease, releaseLease, type Lease } from '../store/leases.ts';
+import { getSession } from '../store/sessions.ts';
+import type { Store } from '../store/store.ts';
+import type { ReadTransaction, WriteTransaction } from '../store/transaction.ts';
+import { RefusedError } from './problems.ts';
+
+export interface OwnershipOptions {
+  readonly store: Store;
+  readonly runtimeId: string;
+  readonly now: () => number;
+  /** Whether a window is still there; one of which that cannot be told counts as alive. */
+  readonly isWindowAlive: (windowId: string) => boolean;
+}
+
+export class Ownership {
+  readonly #options: OwnershipOptions;
+  #lease: Lease | null = null;
+
+  constructor(options: OwnershipOptions) {
+    this.#options = options;
+  }
+
+  /** Null: nothing was written yet, so nothing is held. */
+  get lease(): Lease | null {
+    return this.#lease;
+  }
+
+  /** After a compaction the lease goes on with the child. */
+  moved(lease: Lease): void {
+    this.#lease = lease;
+  }
+
+  /**
+   * Runs a transaction on the session that only its owner may run. Rejects with SessionNotOwnedError when another live
+   * runtime writes it or took it over, and with a RefusedError when it was archived meanwhile.
+   */
+  async write<T>(sessionId: string, change: (writer: WriteTransaction) => T): Promise<T> {
+    let lease: Lease | null = null;
+    const value = await this.#options.store.write((writer) => {
+      lease = this.#own(writer, sessionId);
+      return change(writer);
+    });
+    this.#lease = lease;
+    return value;
+  }
+
+  /** Whether another live runtime holds the lease, so that this one can only follow. */
+  isElsewhere(reader: ReadTransaction, sessionId: string): boolean {
+    const held = getLease(reader, sessionId);
+    if (held?.isHeld !== true || held.runtimeId === this.#options.runtimeId) return false;
+    return this.#options.isWindowAlive(held.windowId);
+  }
+
+  /** Lets others write the session, if it is still ours. */
+  async release(): Promise<void> {
+    const lease = this.#lease;
+    if (lease === null) return;
+    this.#lease = null;
+    await this.#options.store.write((writer) => releaseLease(writer, lease));
+  }
+
+  #own(writer: WriteTransaction, sessionId: string): Lease {
+    const endReason = getSession(writer, sessionId)?.endReason ?? null;
+    if (endReason !== null && isEndedByUser(endReason)) {
+      throw new RefusedError('archived', 'This chat was archived. Reopen it to go on.');
+    }
+    if (this.#lease !== null) {
+      guardLease(writer, this.#lease);
+      return this.#lease;
+    }
+    const { store, runtimeId, now, isWindowAlive } = this.#options;
+    return acquireLease(writer, {
+      sessionId,
+      runtimeId,
+      windowId: store.windowId,
+      now: now(),
+      isWindowAlive,
+    });
+  }
+}
