@@ -13,14 +13,15 @@ export interface ChainPosition {
 /**
  * `counts`: the next frame · `skipped`: a frame that lost its race, or what a torn write left ·
  * `gap`: proof of damage: a frame that its writer knew to be durable is missing before this one ·
- * `fork`: proof of damage: it follows the same number, but another frame.
+ * `fork`: proof of damage: its writer knew another frame of the last number to be durable. (Without that knowledge it is what
+ * a power cut leaves: the predecessor was lost, and one that had lost its race counts in its place.)
  */
 export type Verdict = 'counts' | 'skipped' | 'gap' | 'fork';
 
 export function judge(position: ChainPosition, frame: Frame): Verdict {
   if (frame.seq === position.seq + 1 && frame.previous === position.crc) return 'counts';
   if (frame.durable > position.seq) return 'gap';
-  if (frame.seq === position.seq + 1) return 'fork';
+  if (frame.seq === position.seq + 1 && frame.durable === position.seq) return 'fork';
   return 'skipped';
 }
 

@@ -68,6 +68,7 @@ export class Committer {
     const transaction = this.#options.makeId();
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       this.#options.live.catchUp();
+      this.#options.live.refuseUnfinishedTail();
       this.mustUnderstand('writing');
       const committed = this.#tryCommit(transaction, change);
       if (committed !== null) return committed;
@@ -91,6 +92,22 @@ export class Committer {
       return won.frame;
     }
     return null;
+  }
+
+  /**
+   * Writes a frame that changes nothing: what follows an unreadable end of the journal tells every window whether it was a
+   * torn write. Throws StoreErrors.
+   */
+  confirmTail(): void {
+    const transaction = this.#options.makeId();
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      const { live } = this.#options;
+      live.catchUp();
+      const won = this.#append(transaction, encodePayload({ type: 'statements', statements: [] }));
+      if (won === null) continue;
+      live.replica.accept(won.frame, won.end, false);
+      return;
+    }
   }
 
   #tryCommit<T>(transaction: string, change: (writer: WriteTransaction) => T): Committed<T> | null {
@@ -171,6 +188,7 @@ export class Committer {
       return { frame: { ...header, crc }, end: size };
     }
     // Somebody else wrote, or not all was written: what the journal says decides, also after an error.
+    if (written < bytes.length) live.replica.noteOwnTorn();
     const next = live.replica.peek();
     if (next?.frame.transaction === transaction) return next;
     if (failure !== null) throw toWriteError(folder, failure);

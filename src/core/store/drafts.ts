@@ -36,6 +36,12 @@ export function getDraft(reader: ReadTransaction, key: string): StoredDraft | nu
   };
 }
 
+/** The chat goes on in another row: what was typed goes along. A draft that is there already stays. */
+export function moveDrafts(writer: WriteTransaction, from: string, to: string): void {
+  writer.run('UPDATE OR IGNORE drafts SET key = ? WHERE key = ?', [to, from]);
+  writer.run('UPDATE drafts SET session_id = ? WHERE session_id = ?', [to, from]);
+}
+
 export function deleteDraft(writer: WriteTransaction, key: string): void {
   writer.run('DELETE FROM drafts WHERE key = ?', [key]);
 }

@@ -5,7 +5,7 @@
 import { StoreDamagedError, StoreError, StoreReplayError } from './errors.ts';
 import { listFolder } from './folder.ts';
 import { Journal } from './journal.ts';
-import { isSound, openRepairing, type RepairOptions } from './openRepairing.ts';
+import { openRepairing, type RepairOptions } from './openRepairing.ts';
 import { openReplica, type OpenedReplica } from './openReplica.ts';
 import { DisplacedError, type Replica } from './replica.ts';
 import { imageOf, publishSnapshot } from './writeSnapshot.ts';
@@ -18,6 +18,10 @@ export interface LiveOptions extends Omit<RepairOptions, 'onMove'> {
   /** The state changed by others' frames. */
   readonly onAdvance: (seq: number) => void;
 }
+
+/** Milliseconds another's write may be seen unfinished. */
+const tailPatience = 50;
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 export class LiveReplica {
   readonly #options: LiveOptions;
@@ -86,7 +90,9 @@ export class LiveReplica {
     if (this.#damage !== null) throw this.#damage;
     const before = this.replica.position.seq;
     try {
-      return this.replica.catchUp(budget);
+      const more = this.replica.catchUp(budget);
+      this.#refuseSuspect();
+      return more;
     } catch (error) {
       if (error instanceof DisplacedError) {
         this.#followDisplaced(error);
@@ -104,13 +110,35 @@ export class LiveReplica {
     }
   }
 
-  /** Whether the files open by themselves, or only this memory has the state. */
-  isSound(): boolean {
-    return isSound({ ...this.#options, onMove: (left) => left.close() });
-  }
-
   close(): void {
     this.replica.close();
+  }
+
+  /**
+   * Before a commit: another's write in progress gets a moment to end; what does not end may be a frame that rotted. Throws
+   * StoreDamagedError if windows live that can tell.
+   */
+  refuseUnfinishedTail(): void {
+    if (!this.replica.hasUnfinishedTail()) return;
+    const deadline = this.#options.clock() + tailPatience;
+    while (this.replica.hasUnfinishedTail()) {
+      if (this.#options.clock() > deadline) {
+        this.replica.suspect();
+        this.catchUp();
+        return;
+      }
+      Atomics.wait(sleeper, 0, 0, 1);
+      this.catchUp();
+    }
+  }
+
+  #refuseSuspect(): void {
+    const { access, presence } = this.#options;
+    if (!this.replica.isSuspect) return;
+    if (access === 'append' && presence.others().length > 0) {
+      throw new StoreDamagedError(this.replica.journal.path, 'it ends in something unreadable');
+    }
+    this.replica.acceptTail();
   }
 
   #startRepair(): Promise<void> {

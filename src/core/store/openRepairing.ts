@@ -4,11 +4,11 @@
  */
 import { StoreDamagedError, StoreError, systemErrorCode } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
-import { inFolder, listFolder, repairLockName } from './folder.ts';
+import { inFolder, journalName, listFolder, repairLockName } from './folder.ts';
 import { Journal } from './journal.ts';
 import { openReplica, type OpenedReplica, type OpenOptions } from './openReplica.ts';
 import type { Presence } from './presence.ts';
-import { repairRequest } from './replica.ts';
+import { requests, type Request } from './replica.ts';
 import { salvage } from './salvage.ts';
 
 export interface RepairOptions extends OpenOptions {
@@ -27,9 +27,17 @@ const mostRounds = 5;
 
 /** Throws StoreDamagedError if a window holds the state but does not answer, and what openReplica throws. */
 export async function openRepairing(options: RepairOptions): Promise<OpenedReplica> {
+  let hasAsked = false;
   for (let round = 1; ; round++) {
     try {
-      return openReplica(options);
+      const opened = openReplica(options);
+      if (hasAsked || !isDoubtful(options, opened)) {
+        opened.replica.acceptTail();
+        return opened;
+      }
+      opened.replica.close();
+      hasAsked = true;
+      await askAboutTail(options);
     } catch (error) {
       if (!(error instanceof StoreDamagedError) || options.access === 'read' || round === mostRounds)
         throw error;
@@ -39,10 +47,26 @@ export async function openRepairing(options: RepairOptions): Promise<OpenedRepli
   }
 }
 
+function isDoubtful({ access, presence }: RepairOptions, { replica }: OpenedReplica): boolean {
+  const isTorn = replica.isSuspect || replica.hasUnfinishedTail();
+  return access === 'append' && isTorn && presence.others().length > 0;
+}
+
+/** If nobody answers, the unreadable end is taken for a torn write. */
+async function askAboutTail(options: RepairOptions): Promise<void> {
+  const tail = new StoreDamagedError(options.folder, 'the journal ends in something unreadable');
+  try {
+    await askOthers(options, tail, 'confirm');
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    options.log(error.message);
+  }
+}
+
 async function repair(options: RepairOptions, damage: StoreDamagedError): Promise<void> {
   const others = options.presence.others();
   if (others.length > 0) {
-    await askOthers(options, damage);
+    await askOthers(options, damage, 'repair');
     return;
   }
   await withRepairLock(options, () => {
@@ -53,7 +77,7 @@ async function repair(options: RepairOptions, damage: StoreDamagedError): Promis
 }
 
 /** Whether the files open by themselves. */
-export function isSound(options: OpenOptions): boolean {
+function isSound(options: OpenOptions): boolean {
   try {
     openReplica({ ...options, access: 'read', onMove: (left) => left.close() }).replica.close();
     return true;
@@ -63,11 +87,11 @@ export function isSound(options: OpenOptions): boolean {
   }
 }
 
-async function askOthers(options: RepairOptions, damage: StoreDamagedError): Promise<void> {
-  const before = newestSnapshot(options);
-  requestRepair(options);
+async function askOthers(options: RepairOptions, damage: StoreDamagedError, request: Request): Promise<void> {
+  sendRequest(options, request);
+  const before = signature(options, request);
   const deadline = options.clock() + options.patience;
-  while (newestSnapshot(options) === before) {
+  while (signature(options, request) === before) {
     const others = options.presence.others();
     if (others.length === 0) return; // they died: the next round salvages
     if (options.clock() > deadline) {
@@ -81,17 +105,21 @@ async function askOthers(options: RepairOptions, damage: StoreDamagedError): Pro
   }
 }
 
-function newestSnapshot({ files, folder }: OpenOptions): string {
-  return listFolder(files, folder).snapshots[0]?.name ?? '';
+/** What changes when somebody has answered: a new snapshot; for a confirmation anything behind our request. */
+function signature({ files, folder }: OpenOptions, request: Request): string {
+  const { snapshots, journals } = listFolder(files, folder);
+  const newest = snapshots[0]?.name ?? '';
+  if (request === 'repair') return newest;
+  const journal = inFolder(folder, journalName(journals.at(-1) ?? 0));
+  return `${newest} ${journal} ${files.statusOf(journal)?.size ?? 0}`;
 }
 
-/** A line that counts for nobody, in the journal the others look at. */
-function requestRepair({ files, folder }: OpenOptions): void {
+function sendRequest({ files, folder }: OpenOptions, request: Request): void {
   const generation = listFolder(files, folder).journals.at(-1);
   if (generation === undefined) return;
   const journal = new Journal(files, folder, generation, 'append');
   try {
-    journal.append(Buffer.from(`\n${repairRequest}\n`));
+    journal.append(Buffer.from(`\n${requests[request]}\n`));
   } finally {
     journal.close();
   }

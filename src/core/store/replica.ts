@@ -51,7 +51,11 @@ export class Replica {
   #durable: number;
   /** A statement touched `meta` since this was last asked: the schema may have changed. */
   #metaChanged = true;
-  #repairRequested = false;
+  #request: Request | null = null;
+  #isSuspect = false;
+  #isTailAccepted = false;
+  /** Size of the journal after a write of ours that was cut short. */
+  #ownTornSize = -1;
   #isAtLastSeal = false;
 
   constructor(options: ReplicaOptions) {
@@ -74,6 +78,38 @@ export class Replica {
     return this.#durable;
   }
 
+  /**
+   * The journal ends in something unreadable with no frame behind it that counts. Nearly always that is a torn write of a
+   * window that died; it could be a frame that was acknowledged and has rotted since. Windows that live can tell.
+   */
+  get isSuspect(): boolean {
+    return this.#isSuspect && !this.#isTailAccepted;
+  }
+
+  /** Nobody knows better: the unreadable end is a torn write. The next frame that counts says so to everyone. */
+  acceptTail(): void {
+    if (this.#isSuspect || this.hasUnfinishedTail()) this.#isTailAccepted = true;
+  }
+
+  get isTailAccepted(): boolean {
+    return this.#isTailAccepted;
+  }
+
+  /** A write of ours was cut short; what it left is no secret. */
+  noteOwnTorn(): void {
+    this.#ownTornSize = this.#journal.status().size;
+  }
+
+  /** Whether the journal ends in an unfinished line that is not our own. It may be another's write in progress. */
+  hasUnfinishedTail(): boolean {
+    const { size } = this.#journal.status();
+    return size > this.#journal.position && size !== this.#ownTornSize && !this.#isTailAccepted;
+  }
+
+  suspect(): void {
+    this.#isSuspect = true;
+  }
+
   /** Whether the seal of `lastGeneration` was reached. */
   get isAtLastSeal(): boolean {
     return this.#isAtLastSeal;
@@ -85,10 +121,11 @@ export class Replica {
     return changed;
   }
 
-  takeRepairRequest(): boolean {
-    const requested = this.#repairRequested;
-    this.#repairRequested = false;
-    return requested;
+  /** What another window asked for, once. */
+  takeRequest(): Request | null {
+    const request = this.#request;
+    this.#request = null;
+    return request;
   }
 
   /**
@@ -159,7 +196,7 @@ export class Replica {
     let applied = 0;
     try {
       for (const { frame, end } of splitLines(bytes)) {
-        if (frame === null) this.#noticeRequest(bytes, end);
+        if (frame === null) this.#noticeUnreadable(bytes, end);
         else if (this.#verdict(frame) === 'counts') {
           if (!begun) this.database.begin();
           begun = true;
@@ -237,6 +274,8 @@ export class Replica {
       throw new StoreDamagedError(this.#journal.path, `change ${frame.seq} is not the one that was saved`);
     }
     this.#position = { seq: frame.seq, crc: frame.crc };
+    this.#isSuspect = false;
+    this.#isTailAccepted = false;
     this.#durable = Math.max(this.#durable, frame.durable);
     this.#journal.position = end;
   }
@@ -265,9 +304,14 @@ export class Replica {
     if (newest > this.#journal.generation) throw new DisplacedError('slept');
   }
 
-  #noticeRequest(bytes: Buffer, end: number): void {
-    const line = bytes.subarray(Math.max(0, end - repairRequest.length - 1), end).toString('latin1');
-    if (line.trim() === repairRequest) this.#repairRequested = true;
+  #noticeUnreadable(bytes: Buffer, end: number): void {
+    const line = bytes
+      .subarray(Math.max(0, end - longestRequest - 1), end)
+      .toString('latin1')
+      .trim();
+    if (line.endsWith(requests.repair)) this.#request = 'repair';
+    else if (line.endsWith(requests.confirm)) this.#request ??= 'confirm';
+    else this.#isSuspect = true;
   }
 }
 
@@ -276,7 +320,13 @@ export function touchesMeta(sql: string): boolean {
 }
 
 /**
- * A line that a window which cannot read the journal appends to it: it counts for nobody, and tells the windows that hold
- * the state in memory to save it in a new generation.
+ * Lines that count for nobody, by which a window asks those that hold the state in memory: to save it in a new generation,
+ * because the journal cannot be read; or to write something, because only what follows an unreadable end shows whether it
+ * was a torn write or a frame.
  */
-export const repairRequest = 'repair this journal';
+export const requests = {
+  repair: 'repair this journal',
+  confirm: 'confirm the end of this journal',
+} as const;
+export type Request = keyof typeof requests;
+const longestRequest = Math.max(...Object.values(requests).map((line) => line.length));

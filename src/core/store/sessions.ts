@@ -1,7 +1,7 @@
 /** The durable rows of chats. The chat list is a query over them and the messages, so the two cannot disagree. */
 import * as v from 'valibot';
 import { endReasonSchema, sessionSchema, type EndReason, type Session } from '../session/model.ts';
-import { isEndedByUser, mayEnd } from '../session/reasons.ts';
+import { isEndedByUser, isRecoverable, mayEnd } from '../session/reasons.ts';
 import { UnknownSessionError } from './errors.ts';
 import { lineageOf, rootOf } from './lineage.ts';
 import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
@@ -118,6 +118,29 @@ export function insertSession(writer: WriteTransaction, session: Session): void 
   );
 }
 
+/** Adds the row in which a chat goes on after a compaction; it inherits what the chat is to the user. */
+export function continueSession(
+  writer: WriteTransaction,
+  parentId: string,
+  child: { readonly id: string; readonly now: number },
+): void {
+  const parent = requireSession(writer, parentId);
+  const { id, now } = child;
+  insertSession(writer, {
+    ...parent,
+    id,
+    parentId,
+    edge: 'compaction',
+    createdAt: now,
+    lastActivityAt: Math.max(now, parent.lastActivityAt),
+    endedAt: null,
+    endReason: null,
+    inputTokens: 0,
+    outputTokens: 0,
+  });
+  writer.run('UPDATE sessions SET preview = ? WHERE id = ?', [parent.preview, id]);
+}
+
 function isNamedByPanel(reader: ReadTransaction, id: string): boolean {
   const route = reader.get(`SELECT key FROM routes WHERE session_id = ? AND key LIKE 'panel:%'`, [id]);
   return route !== undefined;
@@ -214,6 +237,26 @@ export function listSessions(reader: ReadTransaction, filter: ListFilter): Sessi
 /** The chat with the latest activity that is not archived; `workspaceUri` null: of any workspace. */
 export function latestChat(reader: ReadTransaction, workspaceUri: string | null): Session | null {
   return listSessions(reader, { archived: false, workspaceUri, limit: 1 })[0] ?? null;
+}
+
+export interface PlaceFilter {
+  /** Null: made without a workspace. */
+  readonly workspaceUri: string | null;
+  /** Only rows that were active in this transaction of the journal or later. */
+  readonly sinceSeq: number;
+}
+
+/**
+ * The row with which a workspace's chat can go on: among those made there that are open or were ended by cleanup, those with
+ * messages first, then by latest activity. Null: there is none.
+ */
+export function latestRecoverable(reader: ReadTransaction, filter: PlaceFilter): Session | null {
+  const reasons = endReasonSchema.options.filter(isRecoverable);
+  const row = reader.get(
+    `SELECT ${columns} FROM sessions s WHERE s.workspace_uri IS ? AND s.last_activity_seq >= ? AND (s.end_reason IS NULL OR s.end_reason IN (${reasons.map(() => '?').join(', ')})) AND NOT EXISTS(SELECT 1 FROM sessions c WHERE c.parent_id = s.id AND c.edge = 'compaction') ORDER BY EXISTS(SELECT 1 FROM messages m WHERE m.session_id = s.id) DESC, s.last_activity_at DESC, s.id DESC LIMIT 1`,
+    [filter.workspaceUri, filter.sinceSeq, ...reasons],
+  );
+  return row === undefined ? null : toSession(row);
 }
 
 /** Throws UnknownSessionError. */

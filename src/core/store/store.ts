@@ -36,6 +36,7 @@ import { LiveReplica } from './liveReplica.ts';
 import { writeMark } from './mark.ts';
 import { migrate, readSchemaVersion, schemaVersion } from './migrations.ts';
 import { loadEngine, type Engine } from './openDatabase.ts';
+import type { Request } from './replica.ts';
 import { Presence } from './presence.ts';
 import { systemProbe } from './processProbe.ts';
 import {
@@ -348,6 +349,7 @@ export class Store {
         throw new StoreUnavailableError(this.folder, 'it holds no chats and cannot be written to');
       }
     } else if (version < schemaVersion) await this.write((writer) => migrate(writer));
+    if (!this.isReadOnly && this.#live.replica.isTailAccepted) this.#committer.confirmTail();
     this.follow(this.#followInterval);
   }
 
@@ -386,7 +388,8 @@ export class Store {
     try {
       if (this.#live.damage === null) {
         more = this.#live.catchUp(sliceBudget);
-        if (this.#live.replica.takeRepairRequest()) void this.#answerRepairRequest();
+        const request = this.#live.replica.takeRequest();
+        if (request !== null) void this.#answer(request);
         if (!this.isReadOnly) this.#generations.look();
       }
     } catch (error) {
@@ -396,14 +399,18 @@ export class Store {
     else this.follow(this.#followInterval);
   }
 
-  /** Another window cannot read the journal: if that is so, the state goes into a new generation. */
-  async #answerRepairRequest(): Promise<void> {
+  /** See `requests`. A confirmation tells what is durable here, so a frame that rotted shows as a gap. */
+  async #answer(request: Request): Promise<void> {
     if (this.#isAnswering || this.isReadOnly) return;
     this.#isAnswering = true;
     try {
-      if (!this.#live.isSound()) await this.#generations.saveMemory(false);
+      if (request === 'repair') await this.#generations.saveMemory(false);
+      else {
+        await this.flush();
+        this.#committer.confirmTail();
+      }
     } catch (error) {
-      this.#parts.log(`repairing for another window failed: ${String(error)}`);
+      this.#parts.log(`answering "${request}" of another window failed: ${String(error)}`);
     } finally {
       this.#isAnswering = false;
     }

@@ -89,11 +89,12 @@ describe('journal frame', () => {
     const verdicts = [
       judge({ seq: 6, crc: 0xabc }, line.frame),
       judge({ seq: 6, crc: 0xabd }, line.frame),
+      judge({ seq: 6, crc: 0xabd }, { ...line.frame, durable: 6 }),
       judge({ seq: 7, crc: 0xabc }, line.frame),
       judge({ seq: 5, crc: 1 }, line.frame),
       judge({ seq: 4, crc: 1 }, line.frame),
     ];
-    assert.deepEqual(verdicts, ['counts', 'fork', 'skipped', 'skipped', 'gap']);
+    assert.deepEqual(verdicts, ['counts', 'skipped', 'fork', 'skipped', 'skipped', 'gap']);
   });
 
   it('has the same checksum on every Node', () => {
