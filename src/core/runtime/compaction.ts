@@ -1,0 +1,115 @@
+/**
+ * Compaction: the chat goes on in a new row that begins with a summary of everything before and a copy of its newest turns.
+ * The old row stays as it is, closed. All of it is one transaction: whoever reads sees the live parent or the complete child,
+ * and if anything fails the parent is still open and usable.
+ */
+import { recentTurns } from '../agent/contextSize.ts';
+import { digest } from '../agent/digest.ts';
+import { makeMessage, type Message, type Session } from '../session/model.ts';
+import { isEndedByUser } from '../session/reasons.ts';
+import { moveDrafts } from '../store/drafts.ts';
+import { moveLease, type Lease } from '../store/leases.ts';
+import { lineageMembers } from '../store/lineage.ts';
+import { insertMessage, streamingMessages } from '../store/messages.ts';
+import { listRoutes, repointRoute, setShownByPanel, wasShownByPanel } from '../store/routes.ts';
+import { continueSession, endSession, reopenSession, requireSession } from '../store/sessions.ts';
+import { displayMessages, modelMessages } from '../store/transcript.ts';
+import type { ReadTransaction, WriteTransaction } from '../store/transaction.ts';
+import { RefusedError } from './problems.ts';
+
+/** Tokens of the newest turns that stay word for word. */
+export const defaultKeptTokens = 4000;
+
+export interface Compaction {
+  readonly sessionId: string;
+  /** Of the runtime that writes the session. */
+  readonly lease: Lease;
+  /** Id of the row in which the chat goes on. */
+  readonly childId: string;
+  readonly newId: () => string;
+  readonly now: number;
+  readonly keptTokens?: number;
+}
+
+export interface Compacted {
+  readonly session: Session;
+  /** The rows of the child: the summary, then the copies. */
+  readonly messages: Message[];
+  /** Moved to the child. */
+  readonly lease: Lease;
+}
+
+/**
+ * Compacts the session. Throws a RefusedError when it is archived, when an answer streams and when there is too little to
+ * summarise, and SessionNotOwnedError; nothing is changed then.
+ */
+export function compactSession(writer: WriteTransaction, compaction: Compaction): Compacted {
+  const { sessionId, childId, now } = compaction;
+  const parent = requireSession(writer, sessionId);
+  const rows = modelMessages(writer, sessionId);
+  const kept = recentTurns(rows, compaction.keptTokens ?? defaultKeptTokens);
+  refuseUnlessCompactable(writer, parent, rows.slice(0, rows.length - kept.length));
+  const lease = moveLease(writer, compaction.lease, childId, now);
+  const added = rowsOfChild(writer, compaction, parent, kept);
+
+  if (parent.endReason !== null) reopenSession(writer, sessionId); // cleanup's reason: the chat goes on
+  endSession(writer, sessionId, 'compaction', now);
+  continueSession(writer, sessionId, { id: childId, now });
+  if (wasShownByPanel(writer, sessionId)) setShownByPanel(writer, childId);
+  for (const message of added) insertMessage(writer, message);
+  moveDrafts(writer, sessionId, childId);
+  const members = lineageMembers(writer, sessionId);
+  for (const route of listRoutes(writer).filter((candidate) => members.includes(candidate.sessionId))) {
+    repointRoute(writer, route.key, route.sessionId, childId, now);
+  }
+  return { session: requireSession(writer, childId), messages: modelMessages(writer, childId), lease };
+}
+
+/** The summary is made from the chat as it was said, not from the last summary, which would wear down each time. */
+function rowsOfChild(
+  reader: ReadTransaction,
+  compaction: Compaction,
+  parent: Session,
+  kept: readonly Message[],
+): Message[] {
+  const { childId, newId, now } = compaction;
+  // What is shown for a row: in a parent that continues another row itself, the original of a copy.
+  const shownAs = ({ id, copyOf }: Message): string => (parent.edge === 'compaction' ? (copyOf ?? id) : id);
+  const keptIds = new Set(kept.map(shownAs));
+  const said = displayMessages(reader, parent.id).messages.filter(({ id }) => !keptIds.has(id));
+  const summary = makeMessage({
+    id: newId(),
+    sessionId: childId,
+    seq: 1,
+    role: 'summary',
+    text: digest(said),
+    createdAt: now,
+    finishedAt: now,
+  });
+  const copies = kept.map((original) => ({
+    ...original,
+    id: newId(),
+    sessionId: childId,
+    copyOf: shownAs(original),
+  }));
+  return [summary, ...copies];
+}
+
+function refuseUnlessCompactable(
+  reader: ReadTransaction,
+  { id, endReason }: Session,
+  summarised: readonly Message[],
+): void {
+  if (endReason !== null && isEndedByUser(endReason)) {
+    throw new RefusedError('archived', 'This chat is archived: reopen it to go on.');
+  }
+  if (endReason === 'compaction') {
+    throw new RefusedError('nothing_to_do', 'This chat was compacted already.');
+  }
+  if (streamingMessages(reader).some((message) => message.sessionId === id)) {
+    throw new RefusedError('running', 'An answer is still running: stop it first, or wait until it is done.');
+  }
+  if (!summarised.some(({ role }) => role !== 'summary')) {
+    throw new RefusedError('nothing_to_do', 'There is too little in this chat to summarise yet.');
+  }
+}
