@@ -1,0 +1,136 @@
+/** What was asked for on the command line, parsed and checked before anything is opened. */
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+
+interface Common {
+  /** The store's folder. */
+  readonly folder: string;
+  /** JSON on stdout instead of text for people. */
+  readonly json: boolean;
+}
+
+export type Command = Common &
+  (
+    | {
+        readonly verb: 'append';
+        readonly sessionId: string;
+        /** Of a chat that is made by this; null: none was given. */
+        readonly title: string | null;
+        /** How many appends may be in flight. */
+        readonly window: number;
+      }
+    | { readonly verb: 'list'; readonly which: 'open' | 'archived' | 'all' }
+    | { readonly verb: 'show' | 'archive' | 'reopen'; readonly sessionId: string }
+    | { readonly verb: 'verify' }
+  );
+
+export type Verb = Command['verb'];
+
+export const usage = `Usage: holdfast VERB --store DIR [--json]
+
+  list [--archived | --all]          the chats, latest activity first
+  show ID                            one chat with its messages
+  append --session ID [--title T] [--window N]
+                                     adds messages: JSON lines {"id","role","text"} from standard input;
+                                     prints each id once it is on disk. N appends at most are in flight (1)
+  archive ID                         ends a chat; reopen ID opens it again
+  verify                             checks every file, change and reference; changes nothing
+
+DIR is the folder that the command "Holdfast: Show Storage" names. It may be in use by running windows.
+Exit codes: 0 done · 1 failed, or verify found a fault · 2 wrong usage or input · 3 no chat with that id
+`;
+
+/** The command line makes no sense. */
+export class UsageError extends Error {
+  readonly reason = 'usage';
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+const common = { store: { type: 'string' }, json: { type: 'boolean', default: false } } as const;
+
+/** Null: help was asked for. Throws UsageError. */
+export function parseCommand(words: readonly string[]): Command | null {
+  if (words.some((word) => word === '--help' || word === '-h')) return null;
+  const [verb, ...rest] = words;
+  switch (verb) {
+    case 'append':
+      return parseAppend(rest);
+    case 'list':
+      return parseList(rest);
+    case 'show':
+    case 'archive':
+    case 'reopen': {
+      const { values, positionals } = parse(rest, common);
+      const [sessionId, ...others] = positionals;
+      if (sessionId === undefined || others.length > 0)
+        throw new UsageError(`${verb} needs the id of one chat.`);
+      return { verb, sessionId, ...commonOf(values) };
+    }
+    case 'verify': {
+      const { values, positionals } = parse(rest, common);
+      refuseWords(positionals);
+      return { verb, ...commonOf(values) };
+    }
+    case undefined:
+      throw new UsageError('Say what to do.');
+    default:
+      throw new UsageError(`There is no verb "${verb}".`);
+  }
+}
+
+function parseAppend(words: string[]): Command {
+  const { values, positionals } = parse(words, {
+    ...common,
+    session: { type: 'string' },
+    title: { type: 'string' },
+    window: { type: 'string', default: '1' },
+  } as const);
+  refuseWords(positionals);
+  if (values.session === undefined || values.session === '')
+    throw new UsageError('append needs --session ID.');
+  if (!/^[1-9]\d{0,5}$/.test(values.window)) throw new UsageError('--window needs a whole number from 1 on.');
+  return {
+    verb: 'append',
+    sessionId: values.session,
+    title: values.title ?? null,
+    window: Number(values.window),
+    ...commonOf(values),
+  };
+}
+
+function parseList(words: string[]): Command {
+  const { values, positionals } = parse(words, {
+    ...common,
+    archived: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+  } as const);
+  refuseWords(positionals);
+  if (values.archived && values.all) throw new UsageError('Give --archived or --all, not both.');
+  const which = values.all ? 'all' : values.archived ? 'archived' : 'open';
+  return { verb: 'list', which, ...commonOf(values) };
+}
+
+function parse<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  words: string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args: words, options, allowPositionals: true, strict: true });
+  } catch (error) {
+    if (error instanceof TypeError && 'code' in error) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function refuseWords(words: readonly string[]): void {
+  if (words.length > 0) throw new UsageError(`"${words.join(' ')}" is one word too many.`);
+}
+
+function commonOf(values: { readonly store?: string | undefined; readonly json: boolean }): Common {
+  if (values.store === undefined || values.store === '')
+    throw new UsageError('Say where the chats are: --store DIR.');
+  return { folder: values.store, json: values.json };
+}

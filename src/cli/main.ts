@@ -1,0 +1,117 @@
+/** `holdfast`: the chats from a terminal, built to dist/cli.cjs. Decides exit codes; the verbs do the work. */
+import { Appender, AppendError } from './append.ts';
+import { parseCommand, usage, UsageError, type Command } from './arguments.ts';
+import { changeLifecycle } from './lifecycle.ts';
+import { readLines } from './lines.ts';
+import { printList, readList, showChat } from './list.ts';
+import { lookInto, programIn, withStore, type Program } from './openStore.ts';
+import { printJson, type Output } from './output.ts';
+import { verifyFolder } from './verify/verifyFolder.ts';
+import { printReport } from './verify/printReport.ts';
+import { StoreError, systemErrorCode, UnknownSessionError } from '../core/store/errors.ts';
+
+const exitCodes = { done: 0, failed: 1, usage: 2, unknown: 3 } as const;
+
+const output: Output = {
+  print: (text) => void process.stdout.write(text),
+  complain: (text) => void process.stderr.write(text),
+};
+
+async function runCommand(command: Command, program: Program): Promise<number> {
+  const { folder, json } = command;
+  switch (command.verb) {
+    case 'append':
+      return appendLines(command, program);
+    case 'list':
+      if (lookInto(folder) === 'nothing') {
+        output.complain(`There are no chats in ${folder} yet.\n`);
+        if (json) printList([], json, output);
+      } else
+        await withStore({ program, folder, output, makesCheckpoints: false }, async (store) =>
+          printList(readList(store, command.which), json, output),
+        );
+      return exitCodes.done;
+    case 'show':
+    case 'archive':
+    case 'reopen': {
+      const { verb, sessionId } = command;
+      if (lookInto(folder) === 'nothing') throw new UnknownSessionError(sessionId);
+      await withStore({ program, folder, output, makesCheckpoints: false }, async (store) => {
+        if (verb === 'show') showChat(store, sessionId, json, output);
+        else await changeLifecycle(store, verb, sessionId, json, output);
+      });
+      return exitCodes.done;
+    }
+    case 'verify': {
+      lookInto(folder);
+      const report = await verifyFolder(folder, program.wasmFile);
+      if (json) printJson(output, report);
+      else printReport(report, output);
+      return report.ok ? exitCodes.done : exitCodes.failed;
+    }
+  }
+}
+
+async function appendLines(command: Extract<Command, { verb: 'append' }>, program: Program): Promise<number> {
+  const { folder, sessionId, title, window } = command;
+  const ending = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.on(signal, () => ending.abort());
+  const input = process.stdin.setEncoding('utf8');
+  await withStore({ program, folder, output, makesCheckpoints: true }, async (store) => {
+    let count = 0;
+    const appender = new Appender(store, {
+      sessionId,
+      title,
+      window,
+      now: Date.now,
+      acknowledge: (id) => {
+        count += 1;
+        output.print(`${id}\n`);
+      },
+    });
+    try {
+      await appender.run(readLines(input, ending.signal));
+    } finally {
+      input.destroy();
+    }
+    if (!ending.signal.aborted) await store.checkpointSettled();
+    else if (count > 0) await appender.shutDown();
+  });
+  return exitCodes.done;
+}
+
+/** What the user is told about a failure, and the exit code. */
+function explain(error: unknown, words: readonly string[]): number {
+  if (error instanceof UsageError) {
+    output.complain(`${error.message}\n\n${usage}`);
+    return exitCodes.usage;
+  }
+  const isExpected = error instanceof StoreError || error instanceof AppendError;
+  if (isExpected || systemErrorCode(error) !== null) {
+    output.complain(`${error instanceof Error ? error.message : String(error)}\n`);
+  } else {
+    const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    output.complain(`holdfast ${words[0] ?? ''} failed unexpectedly: ${details}\n`);
+  }
+  if (error instanceof UnknownSessionError) return exitCodes.unknown;
+  return error instanceof AppendError && error.reason === 'malformed_line'
+    ? exitCodes.usage
+    : exitCodes.failed;
+}
+
+async function main(words: readonly string[]): Promise<void> {
+  // Whoever read our output has seen enough (`holdfast list | head`).
+  process.stdout.on('error', (error) => {
+    if (systemErrorCode(error) !== 'EPIPE') throw error;
+    process.exit(exitCodes.failed);
+  });
+  try {
+    const command = parseCommand(words);
+    if (command === null) output.print(usage);
+    else process.exitCode = await runCommand(command, programIn(__dirname));
+  } catch (error) {
+    process.exitCode = explain(error, words);
+  }
+}
+
+void main(process.argv.slice(2));

@@ -1,0 +1,89 @@
+/** Checks of the state itself: that every row can be read and that what it refers to is there. */
+import * as v from 'valibot';
+import { countMessages, listMessages } from '../../core/store/messages.ts';
+import { countSessions, getSession } from '../../core/store/sessions.ts';
+import type { ReadTransaction } from '../../core/store/transaction.ts';
+
+export interface RowReport {
+  readonly faults: readonly string[];
+  readonly sessions: number;
+  readonly messages: number;
+}
+
+interface Reference {
+  readonly from: string;
+  readonly to: string;
+  readonly sql: string;
+}
+
+const references: readonly Reference[] = [
+  {
+    from: 'message',
+    to: 'chat',
+    sql: `SELECT id, session_id AS target FROM messages m WHERE NOT EXISTS(SELECT 1 FROM sessions s WHERE s.id = m.session_id)`,
+  },
+  {
+    from: 'copied message',
+    to: 'message',
+    sql: `SELECT id, copy_of AS target FROM messages m WHERE copy_of IS NOT NULL AND NOT EXISTS(SELECT 1 FROM messages o WHERE o.id = m.copy_of)`,
+  },
+  {
+    from: 'place',
+    to: 'chat',
+    sql: `SELECT key AS id, session_id AS target FROM routes r WHERE NOT EXISTS(SELECT 1 FROM sessions s WHERE s.id = r.session_id)`,
+  },
+  {
+    from: 'chat',
+    to: 'parent chat',
+    sql: `SELECT id, parent_id AS target FROM sessions c WHERE parent_id IS NOT NULL AND NOT EXISTS(SELECT 1 FROM sessions s WHERE s.id = c.parent_id)`,
+  },
+  {
+    from: 'lease',
+    to: 'chat',
+    sql: `SELECT session_id AS id, session_id AS target FROM leases l WHERE NOT EXISTS(SELECT 1 FROM sessions s WHERE s.id = l.session_id)`,
+  },
+];
+
+const miscounted = `SELECT id, message_count AS counted, (SELECT count(*) FROM messages m WHERE m.session_id = s.id) AS actual FROM sessions s WHERE counted <> actual`;
+
+const danglingSchema = v.object({ id: v.string(), target: v.string() });
+const miscountSchema = v.object({ id: v.string(), counted: v.number(), actual: v.number() });
+const idSchema = v.object({ id: v.string() });
+
+/** Never throws for what it finds: that goes into `faults`. */
+export function checkRows(reader: ReadTransaction): RowReport {
+  const dangling = references.flatMap(({ from, to, sql }) =>
+    reader.all(sql).map((row) => {
+      const { id, target } = v.parse(danglingSchema, row);
+      return `The ${from} ${id} belongs to the ${to} ${target}, which is not there.`;
+    }),
+  );
+  const counts = reader.all(miscounted).map((row) => {
+    const { id, counted, actual } = v.parse(miscountSchema, row);
+    return `The chat ${id} has ${actual} messages, but is listed with ${counted}.`;
+  });
+  return {
+    faults: [...dangling, ...counts, ...unreadableRows(reader)],
+    sessions: countSessions(reader),
+    messages: countMessages(reader),
+  };
+}
+
+function unreadableRows(reader: ReadTransaction): string[] {
+  const faults: string[] = [];
+  for (const row of reader.all('SELECT id FROM sessions ORDER BY id')) {
+    const { id } = v.parse(idSchema, row);
+    const attempt = (what: string, read: () => unknown): void => {
+      try {
+        read();
+      } catch (error) {
+        faults.push(
+          `${what} ${id} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
+    };
+    attempt('The chat', () => getSession(reader, id));
+    attempt('A message of the chat', () => listMessages(reader, id));
+  }
+  return faults;
+}
