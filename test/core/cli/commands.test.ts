@@ -4,12 +4,7 @@ import * as path from 'node:path';
 import { ulid } from 'ulid';
 import { acquireLease } from '../../../src/core/store/leases.ts';
 import { finishMessage, insertMessage } from '../../../src/core/store/messages.ts';
-import {
-  continueSession,
-  endSession,
-  insertSession,
-  updateSession,
-} from '../../../src/core/store/sessions.ts';
+import { endSession, insertSession, updateSession } from '../../../src/core/store/sessions.ts';
 import { addChat, makeFolder, openStore } from '../store/support/stores.ts';
 import { aMessage, aSession } from '../store/support/values.ts';
 import { chatSchema, listSchema, messageLine, run, runJson } from './commandLine.ts';
