@@ -22,7 +22,15 @@ function tokensOf(message: Message): number {
  * is never parted from its result. The first turn is never among them: something has to be left out.
  */
 export function recentTurns(messages: readonly Message[], budget: number): readonly Message[] {
-  const starts = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
-  const first = starts.slice(1).find((start) => estimateTokens(messages.slice(start)) <= budget);
-  return first === undefined ? [] : messages.slice(first);
+  const first = messages.findIndex(({ role }) => role === 'user');
+  let start = messages.length;
+  let tokens = 0;
+  for (let index = messages.length - 1; index > first; index--) {
+    const message = messages[index];
+    if (message === undefined) continue;
+    tokens += tokensOf(message);
+    if (tokens > budget) break;
+    if (message.role === 'user') start = index;
+  }
+  return messages.slice(start);
 }

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { ulid } from 'ulid';
+import { compactSession } from '../../../src/core/runtime/compaction.ts';
+import { DigestMemory } from '../../../src/core/runtime/memory.ts';
+import { acquireLease } from '../../../src/core/store/leases.ts';
+import { listMemories, saveMemory } from '../../../src/core/store/memories.ts';
+import { insertMessage } from '../../../src/core/store/messages.ts';
+import { insertSession } from '../../../src/core/store/sessions.ts';
+import type { Store } from '../../../src/core/store/store.ts';
+import { openStore } from '../store/support/stores.ts';
+import { aMessage, aSession } from '../store/support/values.ts';
+
+describe('The memory of a chat', function () {
+  this.timeout(30_000);
+  let now = 100;
+  const memories = (store: Store): object[] =>
+    store
+      .read((reader) => listMemories(reader, 'w'))
+      .map(({ text, sourceSessionId, createdAt, updatedAt }) => ({
+        text,
+        sourceSessionId,
+        createdAt,
+        updatedAt,
+      }));
+
+  async function arrange(): Promise<{ store: Store; memory: DigestMemory }> {
+    now = 100;
+    const store = await openStore();
+    await store.write((writer) => {
+      insertSession(writer, aSession({ id: 'a', workspaceUri: 'w' }));
+      insertSession(writer, aSession({ id: 'empty', workspaceUri: 'w' }));
+      insertMessage(writer, aMessage('a', { text: 'Fix the brakes' }));
+    });
+    return { store, memory: new DigestMemory(store, () => now) };
+  }
+
+  it('is kept once: the same again writes nothing, more of the chat replaces it', async () => {
+    const { store, memory } = await arrange();
+    await memory.commit('a');
+    const first = { text: 'Goal:\n- Fix the brakes', sourceSessionId: 'a', createdAt: 100, updatedAt: 100 };
+    assert.deepEqual(memories(store), [first]);
+    const { seq } = store;
+    now = 200;
+    await memory.commit('a');
+    assert.equal(store.seq, seq);
+    await store.write((writer) => insertMessage(writer, aMessage('a', { role: 'assistant', text: 'Done' })));
+    await memory.commit('a');
+    const text = 'Goal:\n- Fix the brakes\n\nLast state:\n- Assistant: Done';
+    assert.deepEqual(memories(store), [{ ...first, text, updatedAt: 200 }]);
+  });
+
+  it('is one for the whole chat, through a compaction', async () => {
+    const { store, memory } = await arrange();
+    await memory.commit('a');
+    await store.write((writer) => {
+      const request = { sessionId: 'a', runtimeId: 'r', windowId: 'w', now, isWindowAlive: () => true };
+      const lease = acquireLease(writer, request);
+      compactSession(writer, { sessionId: 'a', lease, childId: 'b', newId: ulid, now });
+    });
+    const { seq } = store;
+    await memory.commit('b');
+    assert.equal(store.seq, seq, 'nothing new was said');
+    await store.write((writer) => insertMessage(writer, aMessage('b', { text: 'And the lights' })));
+    await memory.commit('b');
+    assert.deepEqual(memories(store), [
+      {
+        text: 'Goal:\n- Fix the brakes\n- And the lights',
+        sourceSessionId: 'b',
+        createdAt: 100,
+        updatedAt: 100,
+      },
+    ]);
+  });
+
+  it('is nothing for a chat that is empty or not stored, and leaves what was written by hand', async () => {
+    const { store, memory } = await arrange();
+    const own = {
+      id: 'own',
+      workspaceUri: 'w',
+      text: 'Mine',
+      sourceSessionId: null,
+      createdAt: 1,
+      updatedAt: 1,
+    };
+    await store.write((writer) => saveMemory(writer, own));
+    const { seq } = store;
+    await memory.commit('empty');
+    await memory.commit('none');
+    assert.equal(store.seq, seq);
+    await memory.commit('a');
+    assert.equal(memories(store).length, 2);
+  });
+});
