@@ -67,6 +67,12 @@ export const words = {
     stopped:
       'The extension host stopped. Your words are kept here and can be copied; the panel goes on when the host is back. If that takes long, reload the window.',
   },
+  chooseTitle: 'This panel lost track of its chat. Which one was it?',
+  chooseHint: 'Nothing is lost: every chat is on disk, and in the list of chats.',
+  chooseNoneTitle: 'This panel lost track of its chat',
+  chooseNoneHint:
+    'There is none of this workspace that it can have been. Nothing is lost: every chat is in the list of chats.',
+  chooseFirst: 'Say first which chat this panel shows. Your text is kept.',
   archivedNotice: 'This chat is archived. Reopen it to go on with it.',
   unavailableTitle: 'This chat cannot be shown',
   savingTitle: 'Not saved yet:',

@@ -34,7 +34,7 @@ describe('Accessibility', () => {
     for (const [name, options] of Object.entries(samples)) {
       it(`finds no violation: ${name}, ${theme}`, async () => {
         const panel = await suite.open({ ...options, theme });
-        await panel.page.locator('.welcome, .turn').first().waitFor();
+        await panel.page.locator('.welcome, .turn, .chooser').first().waitFor();
         for (const summary of await panel.page.locator('summary').all()) await summary.click();
         await panel.settle();
         assert.deepEqual(await violations(panel), []);

@@ -34,6 +34,8 @@ export class Connection {
   #seq = 0;
   #askTimer: number | null = null;
   #askingSince: number | null = null;
+  /** A host that never said anything cannot be told from one that is gone. */
+  #wasAnswered = false;
   #nonce = 0;
   /** When the oldest ping without an answer was sent. */
   #unansweredSince: number | null = null;
@@ -58,9 +60,9 @@ export class Connection {
   receive(message: HostMessage): void {
     this.#unansweredSince = null;
     if (message.type === 'snapshot') this.#takeSnapshot(message);
+    else if (message.type === 'unavailable' || message.type === 'chooseChat') this.#answered();
     else if (this.phase.value === 'stopped') this.#ask();
     else if (message.type === 'event') this.#takeEvent(message.runtimeId, message.seq, message.event);
-    else if (message.type === 'unavailable') this.#answered();
   }
 
   #takeSnapshot(snapshot: Snapshot): void {
@@ -108,6 +110,7 @@ export class Connection {
     if (this.#askTimer !== null) window.clearTimeout(this.#askTimer);
     this.#askTimer = null;
     this.#askingSince = null;
+    this.#wasAnswered = true;
     this.phase.value = 'connected';
   }
 
@@ -116,7 +119,7 @@ export class Connection {
     // The page itself stood still (the computer slept): silence proves nothing.
     if (now - this.#lastTick > 2 * pingEveryMs) this.#unansweredSince = null;
     this.#lastTick = now;
-    if (document.visibilityState !== 'visible' || this.#runtimeId === null) return;
+    if (document.visibilityState !== 'visible' || !this.#wasAnswered) return;
     if (this.#unansweredSince !== null && now - this.#unansweredSince >= stoppedAfterMs) {
       this.phase.value = 'stopped';
     }
@@ -124,7 +127,7 @@ export class Connection {
   }
 
   #ping(): void {
-    if (this.#runtimeId === null) return;
+    if (!this.#wasAnswered) return;
     this.#unansweredSince ??= performance.now();
     this.#nonce += 1;
     this.#host.post({ type: 'ping', nonce: this.#nonce });

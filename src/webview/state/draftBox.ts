@@ -62,7 +62,7 @@ export class DraftBox {
 
   /** For `ready`: null when the page has nothing of its own to say. */
   get ownDraft(): Draft | null {
-    return this.#editedAt > 0 ? this.draft : null;
+    return this.#editedAt > 0 && this.#sessionId !== '' ? this.draft : null;
   }
 
   type(text: string, caret: number): void {
@@ -172,7 +172,8 @@ export class DraftBox {
   #keepAndPost(): void {
     this.#touch();
     this.#keep();
-    this.#host.post({ type: 'draft', draft: this.draft });
+    // No chat to keep it for yet; the first snapshot settles it.
+    if (this.#sessionId !== '') this.#host.post({ type: 'draft', draft: this.draft });
   }
 
   #keep(): void {

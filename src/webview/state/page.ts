@@ -11,6 +11,9 @@ import { ChatView } from './chatView.ts';
 import { Connection, type Snapshot } from './connection.ts';
 import { DraftBox, type Position } from './draftBox.ts';
 
+/** A chat that this panel may have shown. */
+export type ChatChoice = Extract<HostMessage, { type: 'chooseChat' }>['choices'][number];
+
 /** After this long an unanswered request for older messages may be repeated. */
 const olderPatienceMs = 5000;
 
@@ -20,6 +23,8 @@ export class Page {
   readonly connection: Connection;
   readonly models = signal<ModelPicker | null>(null);
   readonly unavailable = signal<Problem | null>(null);
+  /** The host does not know which of these chats the panel showed, and asks; null when there is no question. */
+  readonly choices = signal<readonly ChatChoice[] | null>(null);
   /** A passing sentence. */
   readonly notice = signal<string | null>(null);
   /** For the live region: how turns start and end. */
@@ -74,7 +79,14 @@ export class Page {
       this.sent.value += 1;
     } else if (this.chat.running.value !== null && this.draft.text.value.trim() !== '') {
       this.notice.value = words.waitForAnswer;
+    } else if (this.choices.value !== null && this.draft.text.value.trim() !== '') {
+      this.notice.value = words.chooseFirst;
     }
+  }
+
+  /** Null: none of them, a new chat. */
+  chooseChat(sessionId: string | null): void {
+    this.#host.post({ type: 'chooseChat', sessionId });
   }
 
   stop(): void {
@@ -157,7 +169,16 @@ export class Page {
         this.notice.value = `${message.problem.message} ${words.keepsText}`;
         break;
       case 'unavailable':
-        this.unavailable.value = message.problem;
+        batch(() => {
+          this.unavailable.value = message.problem;
+          this.choices.value = null;
+        });
+        break;
+      case 'chooseChat':
+        batch(() => {
+          this.choices.value = message.choices;
+          this.unavailable.value = null;
+        });
         break;
       case 'notice':
         this.notice.value = message.message;
@@ -178,6 +199,8 @@ export class Page {
       const ids = new Set(messages.map((message) => message.id));
       this.draft.meet(session, snapshot.draft, (id) => ids.has(id), isNewRuntime);
       this.unavailable.value = null;
+      if (this.notice.value === words.chooseFirst) this.notice.value = null;
+      this.choices.value = null;
       this.models.value = snapshot.models;
       this.isLoadingOlder.value = false;
       const isOtherChat = this.chat.session.value?.id !== session.id;

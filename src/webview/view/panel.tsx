@@ -2,6 +2,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { MarkdownContext, type MarkdownActions } from '../markdown/context.ts';
 import type { Page } from '../state/page.ts';
 import { words } from '../words.ts';
+import { ChatChooser } from './chatChooser.tsx';
 import { Composer } from './composer.tsx';
 import { CompositionGuard } from './compositionGuard.ts';
 import { Notices } from './notices.tsx';
@@ -17,7 +18,11 @@ export function Panel({ page }: { readonly page: Page }) {
     <MarkdownContext.Provider value={actions}>
       <main class="panel">
         <h1 class="visually-hidden">{page.chat.session.value?.title || words.untitled}</h1>
-        <Transcript page={page} />
+        {page.choices.value === null ? (
+          <Transcript page={page} />
+        ) : (
+          <ChatChooser page={page} choices={page.choices.value} />
+        )}
         <Notices page={page} />
         <Composer page={page} />
         <div class="visually-hidden" aria-live="polite">

@@ -16,7 +16,11 @@ export interface FakeHostOptions {
   /** How many of the newest messages a snapshot holds. */
   readonly pageSize?: number;
   readonly models?: ModelPicker;
+  /** The panel lost its state: the host answers `ready` with this question. */
+  readonly choices?: ChatChoices;
 }
+
+export type ChatChoices = Extract<HostMessage, { type: 'chooseChat' }>['choices'];
 
 export const twoModels: ModelPicker = {
   choices: [
@@ -38,6 +42,7 @@ export class FakeHost {
   state: ChatState;
   draft: Draft;
   models: ModelPicker;
+  choices: ChatChoices | null;
   readonly #pageSize: number;
   #page: Page | null = null;
 
@@ -47,10 +52,12 @@ export class FakeHost {
     draft = emptyDraft,
     pageSize = 100,
     models,
+    choices,
   }: FakeHostOptions = {}) {
     this.state = { ...makeChatState(makeTestSession(), messages), ...chat };
     this.draft = draft;
     this.models = models ?? twoModels;
+    this.choices = choices ?? null;
     this.#pageSize = pageSize;
   }
 
@@ -92,6 +99,10 @@ export class FakeHost {
     };
   }
 
+  #answer(): HostMessage {
+    return this.choices === null ? this.snapshot() : { type: 'chooseChat', choices: this.choices };
+  }
+
   posted<Type extends PageMessage['type']>(type: Type): Extract<PageMessage, { type: Type }>[] {
     return this.posts.filter((post): post is Extract<PageMessage, { type: Type }> => post.type === type);
   }
@@ -106,7 +117,7 @@ export class FakeHost {
   #receive(raw: unknown): void {
     const message = v.parse(pageMessageSchema, raw);
     this.posts.push(message);
-    if (message.type === 'ready' && this.answersReady) void this.deliver(this.snapshot());
+    if (message.type === 'ready' && this.answersReady) void this.deliver(this.#answer());
     if (message.type === 'ping' && this.answersPings) {
       void this.deliver({ type: 'pong', nonce: message.nonce });
     }

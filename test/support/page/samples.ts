@@ -92,6 +92,19 @@ const running: Partial<ChatState> = {
 
 export const samples: Readonly<Record<string, OpenOptions>> = {
   empty: {},
+  chooser: {
+    sessionId: '',
+    choices: [
+      { sessionId: 's1', title: 'The booking limit', detail: 'holdfast, 12 minutes ago' },
+      { sessionId: 's2', title: '', detail: 'Draft, yesterday' },
+      {
+        sessionId: 's3',
+        title: 'Release notes for May, and what was left out of them',
+        detail: 'bicycles, 3 days ago',
+      },
+    ],
+  },
+  chooserEmpty: { sessionId: '', choices: [] },
   answer: { messages: whole },
   streaming: {
     messages: [

@@ -14,7 +14,7 @@ async function takeShots(folder: string, wanted: readonly string[]): Promise<voi
     for (const [name, options] of Object.entries(samples)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue;
       const panel = await openPanel(browser, server, { ...options, theme, width: 760, height: 900 });
-      await panel.page.locator('.welcome, .turn').first().waitFor();
+      await panel.page.locator('.welcome, .turn, .chooser').first().waitFor();
       await panel.settle();
       await panel.page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
       await panel.page.context().close();
