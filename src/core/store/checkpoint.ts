@@ -39,7 +39,19 @@ const keptSnapshots = 2;
  * what node:fs throws; nothing is removed then.
  */
 export function runCheckpoint(files: FileLayer, engine: Engine, job: CheckpointJob, now: number): void {
-  if (!hasSnapshot(files, job.folder, job.generation)) makeSnapshot(files, engine, job);
+  if (!hasSnapshot(files, job.folder, job.generation)) {
+    // The new one may get the very name of a damaged one, and must not replace it.
+    const bad = listFolder(files, job.folder).snapshots.filter(
+      ({ generation }) => generation === job.generation,
+    );
+    moveAside(
+      files,
+      job.folder,
+      bad.map(({ name }) => name),
+      `${now}-${job.windowId}`,
+    );
+    makeSnapshot(files, engine, job);
+  }
   cleanUp(files, job, now);
 }
 

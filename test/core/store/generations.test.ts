@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { build } from 'esbuild';
+import { listFaults } from '../../../src/core/store/faults.ts';
+import { nodeFiles } from '../../../src/core/store/fileLayer.ts';
+import { encodeFrame } from '../../../src/core/store/frame.ts';
+import { setMeta } from '../../../src/core/store/meta.ts';
+import { Presence } from '../../../src/core/store/presence.ts';
+import { systemProbe, type ProcessProbe } from '../../../src/core/store/processProbe.ts';
+import type { Store } from '../../../src/core/store/store.ts';
+import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
+
+function names(folder: string, pattern: RegExp): string[] {
+  if (!fs.existsSync(folder)) return [];
+  return fs
+    .readdirSync(folder)
+    .filter((name) => pattern.test(name))
+    .sort();
+}
+
+function generationsOf(folder: string): { snapshots: string[]; journals: string[] } {
+  return {
+    snapshots: names(folder, /^state-/).map((name) => name.replace(/-\d+-[0-9a-f]+\.db$/, '')),
+    journals: names(folder, /^journal-/),
+  };
+}
+
+function flip(file: string, offset: number): void {
+  const bytes = fs.readFileSync(file);
+  bytes[offset] = (bytes[offset] ?? 0) ^ 4;
+  const descriptor = fs.openSync(file, 'r+');
+  fs.writeSync(descriptor, bytes, 0, bytes.length, 0);
+  fs.closeSync(descriptor);
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe('generations', function () {
+  this.timeout(60_000);
+  let worker: string;
+
+  before(async () => {
+    const outdir = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-worker-'));
+    worker = path.join(outdir, 'checkpoint.cjs');
+    await build({
+      entryPoints: [path.resolve(import.meta.dirname, '../../../src/core/store/checkpointWorker.ts')],
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      outfile: worker,
+      logLevel: 'error',
+    });
+  });
+
+  after(() => fs.rmSync(path.dirname(worker), { recursive: true, force: true }));
+
+  async function fill(store: Store, sessionId: string, count: number, name: string): Promise<string[]> {
+    const texts = Array.from({ length: count }, (_, index) => `${name} ${index}`);
+    await Promise.all(texts.map((text) => store.write(addText(sessionId, text))));
+    return texts;
+  }
+
+  it('end by themselves when the journal has grown, and two snapshots are kept', async () => {
+    const folder = makeFolder();
+    const store = await openStore({ folder, checkpointWorkerFile: worker, journalLimit: 20_000 });
+    const other = await openStore({ folder });
+    const session = await addChat(store);
+    const expected: string[] = [];
+    while (store.generation < 5) {
+      expected.push(...(await fill(store, session.id, 20, `g${store.generation} ${expected.length}`)));
+      await store.checkpointSettled();
+    }
+    assert.deepEqual(textsOf(other, session.id), expected);
+    assert.equal(other.generation, 5);
+    assert.deepEqual(generationsOf(folder), {
+      snapshots: ['state-4', 'state-5'],
+      journals: ['journal-4.log', 'journal-5.log'],
+    });
+    const fresh = await openStore({ folder });
+    assert.deepEqual(textsOf(fresh, session.id), expected);
+  });
+
+  it('are found again by a window that slept through several of them', async () => {
+    const folder = makeFolder();
+    const store = await openStore({ folder, checkpointWorkerFile: worker });
+    const session = await addChat(store);
+    const sleeper = await openStore({ folder });
+    const expected: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      expected.push(...(await fill(store, session.id, 5, `round ${round}`)));
+      await store.checkpoint();
+    }
+    assert.deepEqual(names(folder, /^journal-1\.log$/), []);
+    await sleeper.write(addText(session.id, 'awake'));
+    assert.deepEqual(textsOf(store, session.id), [...expected, 'awake']);
+    assert.equal(sleeper.generation, store.generation);
+  });
+
+  it('are finished by another window when the sealer died', async () => {
+    const folder = makeFolder();
+    const dies = await openStore({
+      folder,
+      runCheckpoint: () => Promise.reject(new Error('died')),
+      windowId: 'dies',
+    });
+    const session = await addChat(dies, ['one']);
+    const other = await openStore({ folder, checkpointWorkerFile: worker, followInterval: 5 });
+    await assert.rejects(dies.checkpoint(), /died/);
+    await dies.close();
+    await until(() => names(folder, /^state-2-/).length === 1);
+    await other.checkpointSettled();
+    assert.deepEqual(textsOf(await openStore({ folder }), session.id), ['one']);
+  });
+
+  it('fall back to the older snapshot and both journals, and the damaged file is kept aside', async () => {
+    const folder = makeFolder();
+    const store = await openStore({ folder, checkpointWorkerFile: worker });
+    const session = await addChat(store, ['one']);
+    await store.checkpoint();
+    await store.write(addText(session.id, 'two'));
+    await store.checkpoint();
+    await store.write(addText(session.id, 'three'));
+    await store.close();
+    const [newest = ''] = names(folder, /^state-3-/);
+    flip(path.join(folder, newest), 5000);
+    const logged: string[] = [];
+    const again = await openStore({
+      folder,
+      checkpointWorkerFile: worker,
+      followInterval: 5,
+      log: (line) => logged.push(line),
+    });
+    assert.deepEqual(textsOf(again, session.id), ['one', 'two', 'three']);
+    assert.ok(logged.some((line) => line.includes(newest)));
+    await until(() => names(path.join(folder, 'damaged'), /state-3/).length === 1);
+    await until(() => names(folder, /^state-3-/).length === 1);
+    await again.checkpointSettled();
+    assert.deepEqual(again.read(listFaults), []);
+  });
+
+  it('damaged while no window lives: what is readable is kept, what is missing is told', async () => {
+    const folder = makeFolder();
+    const store = await openStore({ folder });
+    const session = await addChat(store);
+    const journal = path.join(folder, 'journal-1.log');
+    await store.write(addText(session.id, 'one'));
+    const { size } = fs.statSync(journal);
+    await store.write(addText(session.id, 'lost'));
+    await store.write(addText(session.id, 'three'));
+    await store.close();
+    flip(journal, size + 100);
+    const again = await openStore({ folder });
+    assert.deepEqual(textsOf(again, session.id), ['one', 'three']);
+    const [fault] = again.read(listFaults);
+    assert.deepEqual(
+      { missing: fault?.missing, aside: fault?.aside },
+      { missing: [[4, 4]], aside: ['journal-1.log'] },
+    );
+    assert.equal(names(path.join(folder, 'damaged'), /journal-1/).length, 1);
+    await again.write(addText(session.id, 'four'));
+    assert.deepEqual(textsOf(await openStore({ folder }), session.id), ['one', 'three', 'four']);
+  });
+
+  it('damaged while a window lives: that window saves everything, and both go on', async () => {
+    const folder = makeFolder();
+    const live = await openStore({ folder, followInterval: 5 });
+    const session = await addChat(live, ['one']);
+    const journal = path.join(folder, 'journal-1.log');
+    const { size } = fs.statSync(journal);
+    await live.write(addText(session.id, 'two'));
+    await live.write(addText(session.id, 'three'));
+    flip(journal, size + 100);
+    const other = await openStore({ folder });
+    assert.deepEqual(textsOf(other, session.id), ['one', 'two', 'three']);
+    await other.write(addText(session.id, 'four'));
+    assert.deepEqual(textsOf(live, session.id), ['one', 'two', 'three', 'four']);
+    assert.deepEqual(other.read(listFaults), []);
+  });
+
+  for (const [how, lose] of [
+    ['deleted with its folder', (folder: string) => fs.rmSync(folder, { recursive: true })],
+    ['cut short', (folder: string) => fs.truncateSync(path.join(folder, 'journal-1.log'), 10)],
+  ] as const) {
+    it(`${how} under a live window: saved again from memory`, async () => {
+      const folder = makeFolder();
+      const store = await openStore({ folder });
+      const session = await addChat(store, ['one', 'two']);
+      lose(folder);
+      await store.write(addText(session.id, 'three'));
+      assert.deepEqual(textsOf(await openStore({ folder }), session.id), ['one', 'two', 'three']);
+    });
+  }
+
+  it('gone but for the mark: told, not taken for a new store', async () => {
+    const folder = makeFolder();
+    const store = await openStore({ folder });
+    await addChat(store, ['one']);
+    await store.close();
+    fs.rmSync(path.join(folder, 'journal-1.log'));
+    const again = await openStore({ folder });
+    assert.deepEqual(
+      again.read(listFaults).map(({ missing }) => missing),
+      [[[1, 2]]],
+    );
+  });
+
+  it('written by a newer version: not read, or not written, and a reload is asked for', async () => {
+    const folder = makeFolder();
+    const store = await openStore({ folder });
+    const session = await addChat(store, ['one']);
+    const newer = await openStore({ folder });
+    await newer.write((writer) => setMeta(writer, 'min_writer', '999'));
+    assert.deepEqual(textsOf(store, session.id), ['one']);
+    await assert.rejects(store.write(addText(session.id, 'two')), { reason: 'outdated' });
+    const other = makeFolder();
+    const reader = await openStore({ folder: other });
+    const writing = await openStore({ folder: other });
+    await writing.write((writer) => setMeta(writer, 'min_reader', '999'));
+    assert.throws(() => textsOf(reader, session.id), { reason: 'outdated' });
+    await assert.rejects(openStore({ folder: other }), { reason: 'outdated' });
+  });
+
+  it('a frame that cannot be replayed stops writing, never reading', async () => {
+    const folder = makeFolder();
+    const store = await openStore({ folder });
+    const session = await addChat(store, ['one']);
+    const lines = fs.readFileSync(path.join(folder, 'journal-1.log'), 'latin1').trim().split('\n');
+    const crc = Number.parseInt(lines.at(-1)?.slice(0, 8) ?? '', 16);
+    const header = {
+      seq: store.seq + 1,
+      previous: crc,
+      durable: 0,
+      transaction: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    };
+    const strange = encodeFrame(header, '[["INSERT INTO unknown_table(a) VALUES(1)",[]]]');
+    fs.appendFileSync(path.join(folder, 'journal-1.log'), strange.bytes);
+    assert.deepEqual(textsOf(store, session.id), ['one']);
+    assert.equal(store.failure?.reason, 'replay_failed');
+    await assert.rejects(store.write(addText(session.id, 'two')), { reason: 'replay_failed' });
+  });
+});
+
+describe('presence', () => {
+  const probe = (overrides: Partial<ProcessProbe>): ProcessProbe => ({ ...systemProbe(), ...overrides });
+
+  function presence(
+    folder: string,
+    windowId: string,
+    using: ProcessProbe,
+    clock = (): number => 0,
+  ): Presence {
+    return new Presence({ files: nodeFiles, folder, windowId, clock, probe: using, log: () => undefined });
+  }
+
+  it('is that of the process: gone, or another start, is dead; a sleep is not', () => {
+    const folder = makeFolder();
+    const own = presence(folder, 'own', systemProbe());
+    const sleeping = presence(folder, 'sleeping', systemProbe());
+    const gone = presence(folder, 'gone', probe({ pid: 2 ** 22 + 1 }));
+    const recycled = presence(folder, 'recycled', probe({ start: '1' }));
+    for (const one of [own, sleeping, gone, recycled]) one.start();
+    fs.utimesSync(path.join(folder, 'windows', 'sleeping.json'), 1, 1);
+    assert.deepEqual(
+      ['own', 'sleeping', 'gone', 'recycled', 'never'].map((id) => own.isAlive(id)),
+      [true, true, false, false, false],
+    );
+    for (const one of [own, sleeping, gone, recycled]) one.stop();
+    assert.deepEqual(fs.readdirSync(path.join(folder, 'windows')), []);
+  });
+
+  it('on another host ends after 60 s of our clock without a change', () => {
+    const folder = makeFolder();
+    let time = 0;
+    const own = presence(folder, 'own', systemProbe(), () => time);
+    const far = presence(folder, 'far', probe({ host: 'elsewhere' }));
+    far.start();
+    const alive: boolean[] = [];
+    for (const at of [0, 59_000, 61_000]) {
+      time = at;
+      alive.push(own.isAlive('far'));
+    }
+    fs.utimesSync(path.join(folder, 'windows', 'far.json'), 5, 5);
+    alive.push(own.isAlive('far'));
+    assert.deepEqual(alive, [true, true, false, true]);
+    far.stop();
+  });
+});
