@@ -60,6 +60,13 @@ export class Editor {
     return openWindow(this.context, this.server, { folder });
   }
 
+  /** The panel in front of that window. */
+  async panel(window: VscodeWindow): Promise<ChatPanel> {
+    const panel = chatPanel(window);
+    await panel.ready();
+    return panel;
+  }
+
   async stop(): Promise<void> {
     await closeBrowser(this.#browser);
     await this.server.stop();
@@ -74,5 +81,3 @@ export async function openNewChat(editor: Editor): Promise<{ window: VscodeWindo
   const panel = await openChat(window);
   return { window, panel };
 }
-
-export { chatPanel };

@@ -1,21 +1,85 @@
 import assert from 'node:assert/strict';
+import { performance } from 'node:perf_hooks';
+import * as v from 'valibot';
 import * as vscode from 'vscode';
+import { chatListView, commands, section, settings } from '../../src/extension/contributions.ts';
 
-describe('the installed extension', () => {
+const manifestSchema = v.object({
+  contributes: v.object({
+    commands: v.array(v.object({ command: v.string(), title: v.string() })),
+    views: v.record(v.string(), v.array(v.object({ id: v.string() }))),
+    configuration: v.object({ properties: v.record(v.string(), v.unknown()) }),
+  }),
+});
+
+/** Milliseconds that `activate()` may take. */
+const activationBar = 50;
+
+describe('The extension in its host', () => {
   const extension = vscode.extensions.getExtension('holdfast.holdfast-chat');
+  if (extension === undefined) throw new Error('VS Code does not know holdfast.holdfast-chat');
+  const { contributes } = v.parse(manifestSchema, extension.packageJSON);
 
-  it('is known to VS Code and activates', async () => {
-    assert.ok(extension !== undefined, 'VS Code does not know holdfast.holdfast-chat');
+  it(`activates within ${activationBar} ms`, async () => {
     await extension.activate();
-    assert.equal(extension.isActive, true);
+    const [measure] = performance.getEntriesByName('holdfast.activate');
+    assert.ok(measure !== undefined, 'activate() was not measured');
+    console.log(`activate() took ${measure.duration.toFixed(1)} ms`);
+    assert.ok(measure.duration <= activationBar, `activate() took ${measure.duration} ms`);
+  });
+
+  it('has one table of names that agrees with its manifest', () => {
+    assert.deepEqual(
+      contributes.commands.map(({ command }) => command).sort(),
+      Object.values(commands).sort(),
+    );
+    assert.deepEqual(
+      Object.keys(contributes.configuration.properties).sort(),
+      Object.values(settings)
+        .map((key) => `${section}.${key}`)
+        .sort(),
+    );
+    assert.deepEqual(Object.values(contributes.views).flat(), [{ id: chatListView }]);
   });
 
   it('registers every command that its manifest contributes', async () => {
-    assert.ok(extension !== undefined);
     await extension.activate();
-    const manifest = extension.packageJSON as { contributes: { commands: { command: string }[] } };
     const registered = await vscode.commands.getCommands(true);
-    const missing = manifest.contributes.commands.filter(({ command }) => !registered.includes(command));
-    assert.deepEqual(missing, []);
+    assert.deepEqual(
+      contributes.commands.map(({ command }) => command).filter((command) => !registered.includes(command)),
+      [],
+    );
   });
 });
+
+describe('New Chat', () => {
+  it('opens a panel as an editor tab, and closing the tab is all it takes to get rid of it', async () => {
+    await vscode.commands.executeCommand(commands.newChat);
+    const tab = await eventually(() => ourTabs()[0]);
+    assert.equal(tab.label, 'New Chat');
+    await vscode.window.tabGroups.close(tab);
+    await eventually(() => ourTabs().length === 0 || undefined);
+  });
+});
+
+function ourTabs(): vscode.Tab[] {
+  return vscode.window.tabGroups.all
+    .flatMap((group) => group.tabs)
+    .filter(
+      (tab) => tab.input instanceof vscode.TabInputWebview && tab.input.viewType.endsWith('holdfast.chat'),
+    );
+}
+
+/** Waits for the next change of the tabs until the condition gives something. */
+async function eventually<Value>(condition: () => Value | undefined): Promise<Value> {
+  for (;;) {
+    const value = condition();
+    if (value !== undefined) return value;
+    await new Promise<void>((resolve) => {
+      const subscription = vscode.window.tabGroups.onDidChangeTabs(() => {
+        subscription.dispose();
+        resolve();
+      });
+    });
+  }
+}

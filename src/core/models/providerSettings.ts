@@ -70,7 +70,11 @@ const entrySchema = v.object(
     models: v.pipe(v.array(model, modelsMessage), v.minLength(1, modelsMessage)),
     apiKeyName: v.optional(filled('apiKeyName')),
   },
-  `it must be an object; write for example ${example}`,
+  // For a key that is absent valibot asks the object, naming the key as what it expected.
+  (issue) =>
+    issue.expected?.startsWith('"') === true
+      ? `${issue.expected.slice(1, -1)} is missing; write for example ${example}`
+      : `it must be an object; write for example ${example}`,
 );
 
 /** `setting`: whatever stands in the settings file. */
