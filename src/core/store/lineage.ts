@@ -21,11 +21,6 @@ type Node = Readonly<v.InferOutput<typeof nodeSchema>>;
 
 const columns = 'id, parent_id, edge, end_reason, last_activity_at, last_activity_seq';
 
-function getNode(reader: ReadTransaction, id: string): Node | null {
-  const row = reader.get(`SELECT ${columns} FROM sessions WHERE id = ?`, [id]);
-  return row === undefined ? null : v.parse(nodeSchema, row);
-}
-
 function continuationsOf(reader: ReadTransaction, id: string): Node[] {
   return reader
     .all(`SELECT ${columns} FROM sessions WHERE parent_id = ? AND edge = 'compaction'`, [id])
@@ -48,15 +43,18 @@ function rank(node: Node): number {
   return node.end_reason === null ? 1 : 0;
 }
 
-/** From the root down to the row itself; empty if there is no such row. */
+/**
+ * From the root down to the row itself; empty if there is no such row. One statement, because lists ask for many; UNION drops
+ * a row that comes again, so a circle ends.
+ */
 function ancestryOf(reader: ReadTransaction, id: string): string[] {
-  const path: string[] = [];
-  let node = getNode(reader, id);
-  while (node !== null && !path.includes(node.id)) {
-    path.unshift(node.id);
-    node = node.edge === 'compaction' && node.parent_id !== null ? getNode(reader, node.parent_id) : null;
-  }
-  return path;
+  return reader
+    .all(
+      `WITH RECURSIVE up(id, parent_id, edge) AS (SELECT id, parent_id, edge FROM sessions WHERE id = ? UNION SELECT s.id, s.parent_id, s.edge FROM up JOIN sessions s ON s.id = up.parent_id WHERE up.edge = 'compaction') SELECT id FROM up`,
+      [id],
+    )
+    .map((row) => v.parse(v.string(), row['id']))
+    .reverse();
 }
 
 /** The ids of the chat's rows from the root through this row to its tip; empty if there is no such row. */
@@ -69,6 +67,21 @@ export function lineageOf(reader: ReadTransaction, id: string): string[] {
     next = continuationsOf(reader, next.id)[0];
   }
   return path;
+}
+
+/** As lineageOf, for a row that is the tip of its chat; null for any other. Costs little, however long the chat is. */
+export function lineageOfTip(reader: ReadTransaction, id: string): string[] | null {
+  const path = ancestryOf(reader, id);
+  const [root] = path;
+  if (root === undefined) return null;
+  const row = reader.get(
+    `SELECT count(*) AS n FROM sessions WHERE edge = 'compaction' AND parent_id IN (${path.map(() => '?').join(', ')})`,
+    path,
+  );
+  // One continuation for each row but the last: there was nothing to choose.
+  if (row?.['n'] === path.length - 1) return path;
+  const chosen = lineageOf(reader, root);
+  return chosen.at(-1) === id ? chosen : null;
 }
 
 /** The row in which the chat goes on. A row that is not stored is its own tip. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { endReasonSchema, sessionSchema, type EndReason, type Session } from '../session/model.ts';
 import { isEndedByUser, isRecoverable, mayEnd } from '../session/reasons.ts';
 import { UnknownSessionError } from './errors.ts';
-import { lineageOf, rootOf } from './lineage.ts';
+import { lineageOfTip } from './lineage.ts';
 import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
 
 const columns =
@@ -208,26 +208,35 @@ function readCandidates(reader: ReadTransaction, filter: ListFilter): ChatRow[] 
   return rows.map((row) => ({ session: toSession(row), hasDraft: row['has_draft'] === 1 }));
 }
 
-/** The tip with what its lineage sums up to; null for a row that is not the tip of its lineage. */
+const sumsSchema = v.object({
+  messages: v.number(),
+  preview: v.nullable(v.string()),
+  input: v.number(),
+  output: v.number(),
+});
+
+/**
+ * The tip with what its lineage sums up to; null for a row that is not the tip of its lineage. The summaries and copies that
+ * compaction wrote are no messages of the user's chat.
+ */
 function asWholeChat(reader: ReadTransaction, tip: Session): Session | null {
   if (tip.edge !== 'compaction') return tip;
-  const path = lineageOf(reader, rootOf(reader, tip.id));
-  if (path.at(-1) !== tip.id) return null;
-  const rows = path.map((id) => requireSession(reader, id));
+  const path = lineageOfTip(reader, tip.id);
+  if (path === null) return null;
+  const root = path[0] ?? tip.id;
+  const rows = `(${path.map(() => '?').join(', ')})`;
+  const sums = reader.get(
+    `SELECT (SELECT count(*) FROM messages WHERE session_id IN ${rows} AND (session_id = ? OR (copy_of IS NULL AND role <> 'summary'))) AS messages, (SELECT preview FROM sessions WHERE id = ?) AS preview, sum(input_tokens) AS input, sum(output_tokens) AS output FROM sessions WHERE id IN ${rows}`,
+    [...path, root, root, ...path],
+  );
+  const { messages, preview, input, output } = v.parse(sumsSchema, sums);
   return {
     ...tip,
-    messageCount: path.reduce((sum, id, index) => sum + countOwnMessages(reader, id, index > 0), 0),
-    preview: rows.find((row) => row.preview !== '')?.preview ?? '',
-    inputTokens: rows.reduce((sum, row) => sum + row.inputTokens, 0),
-    outputTokens: rows.reduce((sum, row) => sum + row.outputTokens, 0),
+    messageCount: messages,
+    preview: preview === null || preview === '' ? tip.preview : preview,
+    inputTokens: input,
+    outputTokens: output,
   };
-}
-
-/** Messages that were said in this row; the summary and the copies that compaction wrote are not. */
-function countOwnMessages(reader: ReadTransaction, id: string, isContinuation: boolean): number {
-  const condition = isContinuation ? ` AND copy_of IS NULL AND role <> 'summary'` : '';
-  const row = reader.get(`SELECT count(*) AS n FROM messages WHERE session_id = ?${condition}`, [id]);
-  return v.parse(v.number(), row?.['n']);
 }
 
 export function listSessions(reader: ReadTransaction, filter: ListFilter): Session[] {
