@@ -53,17 +53,22 @@ export function getMessage(reader: ReadTransaction, id: string): Message | null 
   return row === undefined ? null : toMessage(row);
 }
 
+const placesSchema = v.object({ own: v.nullable(v.number()), last: v.nullable(v.number()) });
+
 /**
  * Adds a message at the end of its session and keeps count, preview and activity of the session. Does nothing if the id is
  * there already: a repeated flush only adds what is missing. Returns the number it has in its session; `message.seq` is
  * the writer's guess and not used.
  */
 export function insertMessage(writer: WriteTransaction, message: Message): number {
-  const known = writer.get('SELECT seq FROM messages WHERE id = ?', [message.id]);
-  if (known !== undefined) return v.parse(v.number(), known['seq']);
   const { sessionId } = message;
-  const last = writer.get('SELECT max(seq) AS n FROM messages WHERE session_id = ?', [sessionId]);
-  const seq = v.parse(v.nullish(v.number(), 0), last?.['n']) + 1;
+  const places = writer.get(
+    'SELECT (SELECT seq FROM messages WHERE id = ?) AS own, (SELECT max(seq) FROM messages WHERE session_id = ?) AS last',
+    [message.id, sessionId],
+  );
+  const { own, last } = v.parse(placesSchema, places);
+  if (own !== null) return own;
+  const seq = (last ?? 0) + 1;
   writer.run(
     'INSERT INTO messages(id, session_id, seq, role, status, content, reasoning, tool_calls, tool_call_id, tool_name, problem, active, copy_of, created_at, finished_at, model_id, usage) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     [

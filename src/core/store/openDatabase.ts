@@ -53,7 +53,12 @@ export function normalizeValue(value: Value): Value {
 
 export class Database implements ReadTransaction {
   readonly #sqlite: SqliteDatabase;
-  readonly #statements = new Map<string, SqliteStatement>();
+  /** Prepared statements by what they may be used for: a reader must not get a writer's. */
+  readonly #statements = {
+    read: new Map<string, SqliteStatement>(),
+    write: new Map<string, SqliteStatement>(),
+    control: new Map<string, SqliteStatement>(),
+  };
 
   /** `image`: a SQLite file, or null for an empty database. Throws what sql.js throws for bytes that are none. */
   constructor(engine: Engine, image: Uint8Array | null) {
@@ -128,8 +133,10 @@ export class Database implements ReadTransaction {
   }
 
   #free(): void {
-    for (const statement of this.#statements.values()) statement.free();
-    this.#statements.clear();
+    for (const statements of Object.values(this.#statements)) {
+      for (const statement of statements.values()) statement.free();
+      statements.clear();
+    }
   }
 
   #query(sql: string, parameters: readonly Value[], use: (row: Row) => boolean): void {
@@ -156,23 +163,23 @@ export class Database implements ReadTransaction {
   }
 
   #prepare(sql: string, kind: 'read' | 'write' | 'control'): SqliteStatement {
-    const key = `${kind} ${sql}`;
-    const known = this.#statements.get(key);
+    const statements = this.#statements[kind];
+    const known = statements.get(sql);
     if (known !== undefined) return known;
     if (kind === 'read') checkReadStatement(sql);
     if (kind === 'write') checkWriteStatement(sql);
-    if (this.#statements.size >= mostStatements) this.#forgetOldest();
+    if (statements.size >= mostStatements) forgetOldest(statements);
     const statement = this.#sqlite.prepare(sql);
-    this.#statements.set(key, statement);
+    statements.set(sql, statement);
     return statement;
   }
+}
 
-  #forgetOldest(): void {
-    for (const [key, statement] of this.#statements) {
-      statement.free();
-      this.#statements.delete(key);
-      return;
-    }
+function forgetOldest(statements: Map<string, SqliteStatement>): void {
+  for (const [sql, statement] of statements) {
+    statement.free();
+    statements.delete(sql);
+    return;
   }
 }
 

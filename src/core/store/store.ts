@@ -12,7 +12,6 @@
  * The functions on tables (sessions.ts, messages.ts, …) take the transaction, so one transaction can span tables. A function
  * given to `write` may run several times (when another window was faster) and must be free of side effects.
  */
-import { ulid } from 'ulid';
 import { Changes, type StoreChange } from './changes.ts';
 import { runCheckpoint } from './checkpoint.ts';
 import { workerRunner, type CheckpointRunner } from './checkpointRunner.ts';
@@ -47,6 +46,7 @@ import {
   type StoreOptions,
 } from './storeOptions.ts';
 import type { ReadTransaction, WriteTransaction } from './transaction.ts';
+import { makeTransactionIds } from './transactionIds.ts';
 
 /** Milliseconds of a long catch-up at a time. */
 const sliceBudget = 5;
@@ -171,7 +171,7 @@ export class Store {
     const log = options.log ?? (() => undefined);
     const clock = options.clock ?? (() => performance.now());
     const now = options.now ?? Date.now;
-    const makeId = options.makeId ?? (() => ulid());
+    const makeId = options.makeId ?? makeTransactionIds();
     const { folder, windowId, checkpointWorkerFile } = options;
     const probe = options.probe ?? systemProbe();
     const presence = new Presence({ files, folder, windowId, clock, probe, log });
