@@ -13,7 +13,6 @@
  * given to `write` may run several times (when another window was faster) and must be free of side effects.
  */
 import { Changes, type StoreChange } from './changes.ts';
-import { runCheckpoint } from './checkpoint.ts';
 import { workerRunner, type CheckpointRunner } from './checkpointRunner.ts';
 import { Committer } from './commit.ts';
 import { Durability } from './durability.ts';
@@ -307,7 +306,7 @@ export class Store {
     this.follow(0);
     if (this.#markTimer !== null) clearTimeout(this.#markTimer);
     this.#markTimer = null;
-    await this.#durability.drain();
+    if (!this.isReadOnly) await this.#durability.drain();
     await this.#markWrite;
     if (!this.isReadOnly) await this.#writeMark();
     this.#parts.presence.stop();
@@ -434,9 +433,4 @@ export class Store {
       this.#parts.log(`the mark was not written: ${String(error)}`);
     }
   }
-}
-
-/** A checkpoint in this thread; for tools that have no worker. */
-export function inlineRunner(files: FileLayer, engine: Engine, now: () => number): CheckpointRunner {
-  return (job) => Promise.resolve(runCheckpoint(files, engine, job, now()));
 }
