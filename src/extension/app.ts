@@ -69,9 +69,7 @@ export function createApp(context: vscode.ExtensionContext): App {
   };
   const core = new CoreAccess(openCore);
 
-  const panels = disposables.add(
-    new ChatPanels({ core, distribution, defaultModelId: () => models.defaultModelId(), log }),
-  );
+  const panels = disposables.add(new ChatPanels({ core, distribution, log }));
   disposables.add(new PanelRevival(panels, core, log));
   const list = disposables.add(new ChatList(core));
   disposables.add(registerCommands({ core, panels, list, models, log }));

@@ -21,8 +21,6 @@ export interface ChatPanelServices {
   readonly core: CoreAccess;
   /** The folder of the built assets. */
   readonly distribution: vscode.Uri;
-  /** The model for new chats. */
-  readonly defaultModelId: () => string;
   readonly log: (line: string) => void;
 }
 
@@ -249,7 +247,7 @@ export class ChatPanel implements Viewer {
 
   #newChat(id: string): NewChat {
     const { uri, name } = workspaceIdentity();
-    return { id, workspaceUri: uri, workspaceName: name, modelId: this.#services.defaultModelId() };
+    return { id, workspaceUri: uri, workspaceName: name, modelId: null };
   }
 
   async #disposed(): Promise<void> {

@@ -6,6 +6,7 @@
  */
 import { runTurn } from '../agent/turn.ts';
 import type { ChatModel } from '../models/chatModel.ts';
+import { offlineGuideId } from '../models/offlineGuide.ts';
 import type { HostMessage, ModelPicker } from '../protocol/hostMessages.ts';
 import { differences } from '../session/difference.ts';
 import type { AgentEvent, ChatEvent } from '../session/events.ts';
@@ -176,12 +177,17 @@ export class ChatRuntime {
     const message = this.#newMessage('user', messageId, { text, finishedAt: now });
     const titled = this.#titled(text);
     const draft = this.#draft.emptied(now);
+    const modelId = this.#services.modelPicker(this.session.modelId).selectedId;
     await this.#starting(async () => {
       await this.#write((writer) => {
         insertMessage(writer, message);
         const stored = getSession(writer, this.session.id);
         // The user may have renamed it in another window since.
         if (titled !== null && stored?.titleSource === 'none') updateSession(writer, this.session.id, titled);
+        // From here on the chat stays with its model, whatever becomes the default. The offline guide is only a stopgap.
+        if (stored?.modelId === null && modelId !== offlineGuideId) {
+          updateSession(writer, this.session.id, { modelId });
+        }
         saveDraft(writer, { key: this.session.id, sessionId: this.session.id, draft });
       });
       this.#draft.stored(draft);

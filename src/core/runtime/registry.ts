@@ -45,6 +45,7 @@ export interface NewChat {
   readonly id: string;
   readonly workspaceUri: string | null;
   readonly workspaceName: string | null;
+  /** Null: the default, until the first prompt. */
   readonly modelId: string | null;
 }
 

@@ -161,7 +161,7 @@ describe('Finalizing a runtime', () => {
     const { id: sessionId } = runtime.session;
     await end(window, runtime, 'idle_timeout');
     assert.deepEqual(told, [
-      { sessionId, completed: false, interrupted: true, model: null, source: 'panel' },
+      { sessionId, completed: false, interrupted: true, model: 'played', source: 'panel' },
       { sessionId, source: 'panel' },
       { runtimeId: runtime.id, sessionId, reason: 'idle_timeout' },
     ]);
