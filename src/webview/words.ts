@@ -36,7 +36,7 @@ export const words = {
   toolNoResult: 'No result.',
   toolCut: (shown: number) => `Only the first ${shown.toLocaleString()} characters are shown.`,
   reasoning: 'Reasoning',
-  summary: 'Summary of the conversation so far',
+  summary: 'Earlier conversation was summarised',
   earlierAttempt: 'Earlier attempt',
   saved: 'Saved on disk',
   notSaved: 'Not saved yet',
@@ -65,8 +65,9 @@ export const words = {
     unanswered:
       'The panel got no answer from the Holdfast extension. Your chats are on disk; it is asked again and again. If that does not help, reload the window.',
     stopped:
-      'The extension host stopped. Your words are kept here and can be copied; the panel goes on when the host is back. If that takes long, reload the window.',
+      'Holdfast is starting again… The extension host stopped. Your words are kept, and the chat goes on here with them. If that takes long, reload the window.',
   },
+  elsewhere: 'Open in another window, which is writing to it. You see it live, read-only.',
   chooseTitle: 'This panel lost track of its chat. Which one was it?',
   chooseHint: 'Nothing is lost: every chat is on disk, and in the list of chats.',
   chooseNoneTitle: 'This panel lost track of its chat',

@@ -64,7 +64,7 @@ describe('Accessibility', () => {
       await panel.notice('The folder').waitFor();
       panel.host.answersPings = false;
       await panel.page.clock.runFor(10_000);
-      await panel.notice('The extension host stopped').waitFor();
+      await panel.notice('Holdfast is starting again').waitFor();
       assert.deepEqual(await violations(panel), []);
     });
   }

@@ -171,13 +171,16 @@ describe('The composer', () => {
     assert.equal(Math.round(high), 280);
   });
 
-  it('shows the stored draft before the host has answered, and the newer of two after', async () => {
+  it('shows the kept draft before the host has answered, and the newer of two after', async () => {
     const stored = { text: 'stored', caret: 2, scroll: null, editedAt: 10 };
     const panel = await suite.open({
-      pageDraft: JSON.stringify(stored),
       draft: { ...stored, text: 'stored later', editedAt: 20 },
-      prepare: ({ host }) => {
+      prepare: async ({ host, page }) => {
         host.answersReady = false;
+        await page.addInitScript(
+          (draft) => sessionStorage.setItem('state', draft),
+          JSON.stringify({ panelId: 'panel-1', sessionId: 'session-1', draft: stored }),
+        );
       },
     });
     await until(async () => (await panel.message.inputValue()) === 'stored', { what: 'the first paint' });

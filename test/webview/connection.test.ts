@@ -99,7 +99,7 @@ describe('The connection to the host', () => {
     panel.host.answersPings = false;
     panel.host.answersReady = false;
     await panel.page.clock.runFor(10_000);
-    await panel.notice('The extension host stopped').waitFor();
+    await panel.notice('Holdfast is starting again').waitFor();
     assert.deepEqual(
       {
         text: await panel.message.inputValue(),
@@ -122,7 +122,7 @@ describe('The connection to the host', () => {
     await panel.page.clock.runFor(3000);
     assert.equal((await panel.host.waitForPost('ready', asked + 1)).draft?.text, 'unsent words');
     await until(() => panel.send.isEnabled(), { what: 'the composer to work again' });
-    assert.equal(await panel.notice('The extension host stopped').count(), 0);
+    assert.equal(await panel.notice('Holdfast is starting again').count(), 0);
     assert.equal(await panel.message.inputValue(), 'unsent words');
   });
 

@@ -62,6 +62,61 @@ describe('States of a chat', () => {
     assert.equal(await panel.message.isEnabled(), true);
   });
 
+  it('follows another window that writes the chat, read-only, until it is free again', async () => {
+    const panel = await suite.open(samples['elsewhere']);
+    await panel
+      .notice('Open in another window, which is writing to it. You see it live, read-only.')
+      .waitFor();
+    const state = async () => ({
+      text: await panel.message.inputValue(),
+      isReadOnly: await panel.message.evaluate((element) => element.hasAttribute('readonly')),
+      disabled: [
+        await panel.send.isDisabled(),
+        await panel.button('Continue').isDisabled(),
+        await panel.button('Retry').isDisabled(),
+      ],
+    });
+    assert.deepEqual(await state(), {
+      text: 'words of this panel',
+      isReadOnly: true,
+      disabled: [true, true, true],
+    });
+    await panel.message.press('Home');
+    await panel.host.emit({ type: 'ownerChanged', owner: 'here' });
+    await panel.notice('Open in another window').waitFor({ state: 'detached' });
+    assert.deepEqual(await state(), {
+      text: 'words of this panel',
+      isReadOnly: false,
+      disabled: [false, false, false],
+    });
+    await panel.host.emit({ type: 'ownerChanged', owner: 'elsewhere' });
+    await panel.notice('Open in another window').waitFor();
+  });
+
+  it('tells no draft and stops nothing while another window writes the chat', async () => {
+    const panel = await suite.open({
+      ...samples['elsewhere'],
+      chat: { owner: 'elsewhere', turn: { id: 'turn-1', startedAt: 0, phase: 'streaming' } },
+    });
+    await panel.stop.waitFor();
+    assert.equal(await panel.stop.isDisabled(), true);
+    await panel.message.press('Home');
+    await panel.message.press('Escape');
+    await panel.host.emit({ type: 'turnEnded', stopReason: 'complete' });
+    await panel.stop.waitFor({ state: 'detached' });
+    assert.deepEqual([panel.host.posted('draft'), panel.host.posted('stop')], [[], []]);
+  });
+
+  it('folds the summary of a compacted chat, its text inside', async () => {
+    const panel = await suite.open(samples['summary']);
+    const text = panel.page.getByText('They found the booking limit');
+    await panel.page.getByText('At the booking limit.').waitFor();
+    assert.equal(await text.isVisible(), false);
+    await panel.page.getByText('Earlier conversation was summarised').click();
+    await text.waitFor();
+    assert.equal(await panel.article('copy').count(), 0);
+  });
+
   it('says which messages are not saved and why, and saves again', async () => {
     const panel = await suite.open(samples['notSaved']);
     await panel.notice('The disk that holds your chats is full').waitFor();

@@ -3,7 +3,7 @@
  * that a token renders one message and nothing else.
  */
 import { batch, signal, type Signal } from '@preact/signals';
-import type { ChatEvent } from '../../core/session/events.ts';
+import type { ChatEvent, Owner } from '../../core/session/events.ts';
 import type { Message, Problem, Session } from '../../core/session/model.ts';
 import { reduce, type ChatState } from '../../core/session/reducer.ts';
 import { findResults, layOut, type TurnLayout } from './turns.ts';
@@ -19,6 +19,7 @@ export class ChatView {
   /** Row ids by tool call id. */
   readonly results = signal<ReadonlyMap<string, string>>(new Map());
   readonly running = signal<ChatState['turn']>(null);
+  readonly owner = signal<Owner>('here');
   readonly savingProblem = signal<Problem | null>(null);
   readonly hasOlder = signal(false);
   /** The last row that counts: what Continue and Retry are about. */
@@ -98,6 +99,7 @@ export class ChatView {
   #showRest(state: ChatState): void {
     this.session.value = state.session;
     this.running.value = state.turn;
+    this.owner.value = state.owner;
     this.savingProblem.value = state.savingProblem;
     this.hasOlder.value = state.hasOlder;
     this.lastActive.value = state.messages.findLast((message) => message.active) ?? null;

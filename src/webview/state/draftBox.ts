@@ -1,12 +1,13 @@
 /**
- * What the user has typed and what is on its way: the words that must never be lost. Every change is in the webview
- * state at once and goes to the host at once.
+ * What the user has typed and what is on its way: the words that must never be lost. Every change is at once in the
+ * webview state and in the browser's storage (keptWords.ts), and goes to the host at once. Of the copies the newest counts.
  */
 import { signal } from '@preact/signals';
 import type { PendingPrompt, ScrollAnchor } from '../../core/protocol/pageMessages.ts';
 import { emptyDraft, type Draft, type Session } from '../../core/session/model.ts';
 import type { Host } from '../host.ts';
 import type { PageConfig } from '../pageConfig.ts';
+import type { KeptWords } from './keptWords.ts';
 
 export interface Position {
   /** Null at the end. */
@@ -19,27 +20,35 @@ export class DraftBox {
   /** Sent, but not in the transcript yet. */
   readonly pending = signal<readonly PendingPrompt[]>([]);
   readonly #host: Host;
+  readonly #kept: KeptWords;
   readonly #panelId: string;
   #sessionId: string;
+  /** The host's panel is known to be on the same chat as these words: only then they may go there. */
+  #isSameChat: boolean;
   #caret = 0;
   #position: Position = { scroll: null, anchor: null };
   /** When the words or the place last changed; of two drafts the newer counts. */
   #editedAt = 0;
   #isFirstSnapshot = true;
+  #isReadOnly = false;
   /** Prompts given back to the composer that the host may turn out to have taken after all. */
   #returned: readonly PendingPrompt[] = [];
   readonly #newId: () => string;
 
-  constructor(host: Host, config: PageConfig, newId: () => string) {
+  constructor(host: Host, kept: KeptWords, config: PageConfig, newId: () => string) {
     this.#host = host;
+    this.#kept = kept;
     this.#newId = newId;
     this.#panelId = config.panelId;
-    this.#sessionId = config.sessionId;
-    const kept = host.readState();
-    const own = kept?.sessionId === config.sessionId ? kept : null;
+    const state = host.readState();
+    // A panel may show another chat than the one its document was made with; its state then knows better.
+    const isOwn = state?.sessionId === config.sessionId || state?.panelId === config.panelId;
+    const own = isOwn ? state : null;
+    this.#sessionId = own?.sessionId ?? config.sessionId;
+    this.#isSameChat = this.#sessionId !== '' && this.#sessionId === config.sessionId;
     this.#set(own?.draft ?? emptyDraft, own?.anchor ?? null);
-    if (own !== null) this.pending.value = own.pending;
-    if (config.draft !== null && config.draft.editedAt > this.#editedAt) this.#set(config.draft, null);
+    this.pending.value = own?.pending ?? [];
+    this.#takeKept();
     this.#keep();
   }
 
@@ -62,33 +71,42 @@ export class DraftBox {
 
   /** For `ready`: null when the page has nothing of its own to say. */
   get ownDraft(): Draft | null {
-    return this.#editedAt > 0 && this.#sessionId !== '' ? this.draft : null;
+    return this.#editedAt > 0 && this.#mayPost ? this.draft : null;
+  }
+
+  /** Another window writes the chat: what is here is kept, and told when the chat is writable again. */
+  setReadOnly(isReadOnly: boolean): void {
+    const wasReadOnly = this.#isReadOnly;
+    this.#isReadOnly = isReadOnly;
+    if (wasReadOnly && !isReadOnly && this.text.value !== '') this.#post();
   }
 
   type(text: string, caret: number): void {
     this.#caret = caret;
     this.text.value = text;
-    this.#keepAndPost();
+    this.#wordsChanged();
   }
 
   moveCaret(caret: number): void {
     if (caret === this.#caret) return;
     this.#caret = caret;
-    this.#keepAndPost();
+    this.#placeChanged();
   }
 
   moveTo(position: Position): void {
     this.#position = position;
-    this.#keepAndPost();
+    this.#placeChanged();
   }
 
   /** Empties the composer; the text stays here as pending until it is seen in the transcript or given back. */
   send(): PendingPrompt {
     const prompt = { messageId: this.#newId(), text: this.text.value };
     this.pending.value = [...this.pending.value, prompt];
+    this.#kept.keepPrompt(this.#sessionId, prompt);
     this.#setText('');
     this.#touch();
     this.#keep();
+    this.#kept.keepDraft(this.#sessionId, this.draft);
     this.#host.post({ type: 'send', ...prompt });
     return prompt;
   }
@@ -99,56 +117,80 @@ export class DraftBox {
     if (prompt === undefined) return;
     this.pending.value = this.pending.value.filter((candidate) => candidate !== prompt);
     this.#returned = [...this.#returned, prompt];
-    const newer = this.text.value;
-    this.#setText(newer === '' ? prompt.text : `${prompt.text}\n\n${newer}`);
-    this.#keepAndPost();
+    this.#setText(join(prompt.text, this.text.value));
+    this.#wordsChanged();
+    this.#kept.forgetPrompt(this.#sessionId, messageId);
   }
 
   /** The transcript has this message: its text is no longer ours to keep. */
   arrived(messageId: string): void {
+    this.#kept.forgetPrompt(this.#sessionId, messageId);
     const pending = this.pending.value.filter((candidate) => candidate.messageId !== messageId);
     const returned = this.#returned.find((candidate) => candidate.messageId === messageId);
     if (pending.length < this.pending.value.length) {
       this.pending.value = pending;
-      this.#keepAndPost();
+      this.#placeChanged();
     } else if (returned !== undefined) {
       this.#returned = this.#returned.filter((candidate) => candidate !== returned);
       if (this.text.value.startsWith(returned.text)) {
         this.#setText(this.text.value.slice(returned.text.length).replace(/^\n\n/, ''));
-        this.#keepAndPost();
+        this.#wordsChanged();
       }
     }
   }
 
-  /** Settles the draft and the pending prompts with a snapshot of the host. */
-  meet(session: Session, draft: Draft, has: (messageId: string) => boolean, isNewRuntime: boolean): void {
-    const isFirst = this.#isFirstSnapshot;
-    this.#isFirstSnapshot = false;
-    const isOtherChat = this.#isOtherChat(session);
+  /** The chat goes on under a new id, with the same words. */
+  follow(session: Session): void {
+    if (session.id === this.#sessionId) return;
+    this.#kept.move(this.#sessionId, session.id);
     this.#sessionId = session.id;
-    if (isOtherChat) {
-      this.pending.value = [];
-      this.#set(draft, null);
-      this.#keep();
-      return;
-    }
-    for (const prompt of this.pending.value) {
-      if (has(prompt.messageId)) this.arrived(prompt.messageId);
-      // Sent by the page before a reload, maybe long ago: the user decides again.
-      else if (isFirst) this.giveBack(prompt.messageId);
-      else if (isNewRuntime) this.#host.post({ type: 'send', ...prompt });
-    }
-    // Words typed in this page outlive an empty draft of another viewer.
-    const mayReplace = isFirst || this.text.value === '';
-    if (mayReplace && draft.editedAt > this.#editedAt) this.#set(draft, this.#position.anchor);
-    else if (this.#editedAt > draft.editedAt) this.#host.post({ type: 'draft', draft: this.draft });
     this.#keep();
   }
 
-  /** A compacted chat goes on under a new session id: the words stay. */
-  #isOtherChat(session: Session): boolean {
-    if (this.#sessionId === '' || session.id === this.#sessionId) return false;
-    return !(session.edge === 'compaction' && session.parentId === this.#sessionId);
+  /** Settles the draft and the pending prompts with a snapshot of the host. */
+  meet(session: Session, draft: Draft, has: (messageId: string) => boolean, isNewRuntime: boolean): void {
+    const isUnnamed = this.#sessionId === '';
+    const isOtherChat = !isUnnamed && !isSameChat(session, this.#sessionId);
+    const isJoining = this.#isFirstSnapshot || isUnnamed || isOtherChat;
+    // Typed before it was known for which chat: they come on top of what that chat has.
+    const stray = isUnnamed ? this.text.value : '';
+    if (isUnnamed || isOtherChat) {
+      this.pending.value = [];
+      this.#set(emptyDraft, null);
+    }
+    if (session.edge === 'compaction' && session.parentId !== null) {
+      this.#kept.move(session.parentId, session.id);
+    }
+    this.#isFirstSnapshot = false;
+    this.#sessionId = session.id;
+    this.#isSameChat = true;
+    if (isJoining) this.#takeKept();
+    // Words typed in this page outlive an empty draft of another viewer.
+    if ((isJoining || this.text.value === '') && draft.editedAt > this.#editedAt) {
+      this.#set(draft, this.#position.anchor);
+      this.#kept.keepDraft(this.#sessionId, this.draft);
+    } else if (this.#editedAt > draft.editedAt) {
+      this.#post();
+    }
+    if (stray !== '') {
+      this.#setText(join(this.text.value, stray));
+      this.#wordsChanged();
+    }
+    for (const { messageId } of this.pending.value) if (has(messageId)) this.arrived(messageId);
+    // Sent by a page that is gone, maybe long ago: the user decides again. Each goes in front, so the last comes first.
+    if (isJoining) for (const { messageId } of this.pending.value.toReversed()) this.giveBack(messageId);
+    else if (isNewRuntime)
+      for (const prompt of this.pending.value) this.#host.post({ type: 'send', ...prompt });
+    this.#keep();
+  }
+
+  /** What an earlier page on this chat, or another panel, left in the storage. */
+  #takeKept(): void {
+    const draft = this.#kept.draft(this.#sessionId);
+    if (draft !== null && draft.editedAt > this.#editedAt) this.#set(draft, this.#position.anchor);
+    const known = new Set(this.pending.value.map(({ messageId }) => messageId));
+    const more = this.#kept.prompts(this.#sessionId).filter(({ messageId }) => !known.has(messageId));
+    if (more.length > 0) this.pending.value = [...more, ...this.pending.value];
   }
 
   /** An anchor says the place more exactly than the draft's pixels. */
@@ -164,16 +206,31 @@ export class DraftBox {
     this.text.value = text;
   }
 
+  #wordsChanged(): void {
+    this.#touch();
+    this.#keep();
+    this.#kept.keepDraft(this.#sessionId, this.draft);
+    this.#post();
+  }
+
+  /** Words that only stand here, while another window writes the chat, get no newer by being looked at. */
+  #placeChanged(): void {
+    if (!this.#isReadOnly) this.#touch();
+    this.#keep();
+    this.#post();
+  }
+
   /** Always later than what the host can have made of the draft up to now, also when the clock was set back. */
   #touch(): void {
     this.#editedAt = Math.max(Date.now(), this.#editedAt) + 1;
   }
 
-  #keepAndPost(): void {
-    this.#touch();
-    this.#keep();
-    // No chat to keep it for yet; the first snapshot settles it.
-    if (this.#sessionId !== '') this.#host.post({ type: 'draft', draft: this.draft });
+  get #mayPost(): boolean {
+    return this.#isSameChat && !this.#isReadOnly;
+  }
+
+  #post(): void {
+    if (this.#mayPost) this.#host.post({ type: 'draft', draft: this.draft });
   }
 
   #keep(): void {
@@ -185,4 +242,13 @@ export class DraftBox {
       anchor: this.#position.anchor,
     });
   }
+}
+
+/** A compacted chat goes on under a new session id. */
+function isSameChat(session: Session, sessionId: string): boolean {
+  return session.id === sessionId || (session.edge === 'compaction' && session.parentId === sessionId);
+}
+
+function join(before: string, after: string): string {
+  return before === '' || after === '' ? before + after : `${before}\n\n${after}`;
 }

@@ -10,6 +10,7 @@ import { words } from '../words.ts';
 import { ChatView } from './chatView.ts';
 import { Connection, type Snapshot } from './connection.ts';
 import { DraftBox, type Position } from './draftBox.ts';
+import { KeptWords } from './keptWords.ts';
 
 /** A chat that this panel may have shown. */
 export type ChatChoice = Extract<HostMessage, { type: 'chooseChat' }>['choices'][number];
@@ -42,14 +43,20 @@ export class Page {
     return reason !== null && isEndedByUser(reason);
   });
   readonly isConnected = computed(() => this.connection.phase.value === 'connected');
-  /** Whether anything can be asked of the chat: it is there, live and open. */
-  readonly isWritable = computed(
+  /** Another window writes the chat; this one follows it. */
+  readonly isElsewhere = computed(() => this.chat.owner.value === 'elsewhere');
+  /** The chat is there, live and open; but maybe another window's to write. */
+  readonly isOpen = computed(
     () =>
       this.isConnected.value &&
       this.chat.session.value !== null &&
       this.unavailable.value === null &&
       !this.isArchived.value,
   );
+  /** Whether anything can be asked of the chat. */
+  readonly isWritable = computed(() => this.isOpen.value && !this.isElsewhere.value);
+  /** Text can be selected and copied, not changed: nobody is there to take it. */
+  readonly isReadOnly = computed(() => this.connection.phase.value === 'stopped' || this.isElsewhere.value);
   readonly isBusy = computed(() => this.chat.running.value !== null || this.draft.pending.value.length > 0);
   readonly canSend = computed(
     () => this.isWritable.value && !this.isBusy.value && this.draft.text.value.trim() !== '',
@@ -59,7 +66,7 @@ export class Page {
 
   constructor(host: Host, config: PageConfig, newId: () => string) {
     this.#host = host;
-    this.draft = new DraftBox(host, config, newId);
+    this.draft = new DraftBox(host, new KeptWords(() => window.localStorage), config, newId);
     this.connection = new Connection(host, {
       onSnapshot: (snapshot, isNewRuntime) => this.#takeSnapshot(snapshot, isNewRuntime),
       onEvent: (event) => this.#takeEvent(event),
@@ -91,7 +98,8 @@ export class Page {
 
   stop(): void {
     const running = this.chat.running.value;
-    if (running !== null && running.phase !== 'stopping') this.#host.post({ type: 'stop' });
+    if (running === null || this.isElsewhere.value) return;
+    if (running.phase !== 'stopping') this.#host.post({ type: 'stop' });
   }
 
   retry(): void {
@@ -197,6 +205,7 @@ export class Page {
     batch(() => {
       const { session, messages } = snapshot.chat;
       const ids = new Set(messages.map((message) => message.id));
+      this.draft.setReadOnly(snapshot.chat.owner === 'elsewhere');
       this.draft.meet(session, snapshot.draft, (id) => ids.has(id), isNewRuntime);
       this.unavailable.value = null;
       if (this.notice.value === words.chooseFirst) this.notice.value = null;
@@ -217,6 +226,12 @@ export class Page {
       switch (event.type) {
         case 'messageAdded':
           this.draft.arrived(event.message.id);
+          break;
+        case 'sessionChanged':
+          this.draft.follow(event.session);
+          break;
+        case 'ownerChanged':
+          this.draft.setReadOnly(event.owner === 'elsewhere');
           break;
         case 'turnStarted':
           this.announcement.value = words.turnStarted;

@@ -8,7 +8,6 @@ import { Icon } from './icon.tsx';
 import { ModelPicker } from './modelPicker.tsx';
 
 export function Composer({ page }: { readonly page: Page }) {
-  const isDead = page.connection.phase.value === 'stopped';
   return (
     <form
       class="composer"
@@ -17,7 +16,7 @@ export function Composer({ page }: { readonly page: Page }) {
         page.send();
       }}
     >
-      <div class={`composer-box${page.isArchived.value || isDead ? ' inactive' : ''}`}>
+      <div class={`composer-box${page.isArchived.value || page.isReadOnly.value ? ' inactive' : ''}`}>
         <MessageBox page={page} />
         <div class="composer-bar">
           <ModelPicker page={page} />
@@ -86,7 +85,7 @@ function MessageBox({ page }: { readonly page: Page }) {
       rows={1}
       spellcheck={true}
       disabled={page.isArchived.value}
-      readOnly={page.connection.phase.value === 'stopped'}
+      readOnly={page.isReadOnly.value}
       onCompositionStart={() => guard.start()}
       onCompositionEnd={() => guard.end()}
       onInput={(event) => {
@@ -110,7 +109,7 @@ function TurnButtons({ page }: { readonly page: Page }) {
           class="icon-button stop"
           aria-label={words.stop}
           title={`${words.stop} (Esc)`}
-          disabled={running.phase === 'stopping' || !page.isConnected.value}
+          disabled={running.phase === 'stopping' || !page.isConnected.value || page.isElsewhere.value}
           onClick={() => page.stop()}
         >
           <Icon name="stop-circle" />
@@ -130,7 +129,7 @@ function TurnButtons({ page }: { readonly page: Page }) {
 }
 
 function ChatButtons({ page }: { readonly page: Page }) {
-  if (!page.isWritable.value || page.chat.turns.value.length === 0) return null;
+  if (!page.isOpen.value || page.chat.turns.value.length === 0) return null;
   return (
     <>
       <button

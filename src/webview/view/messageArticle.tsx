@@ -61,7 +61,7 @@ export function PendingArticle({ id, text }: { readonly id: string; readonly tex
 
 function SummaryArticle({ message }: { readonly message: Message }) {
   return (
-    <details class="folded summary" data-message-id={message.id}>
+    <details class="folded summary" data-message-id={message.id} data-status={message.status}>
       <summary>
         <Icon name="fold" />
         {words.summary}

@@ -33,6 +33,9 @@ export function Notices({ page }: { readonly page: Page }) {
           </button>
         </Notice>
       )}
+      {page.isElsewhere.value && !page.isArchived.value && (
+        <Notice icon="lock" kind="info" text={words.elsewhere} />
+      )}
       {passing !== null && (
         <Notice icon="info" kind="info" text={passing}>
           <button
@@ -78,7 +81,8 @@ interface NoticeProps {
   readonly kind: 'info' | 'warning' | 'error';
   readonly title?: string;
   readonly text: string;
-  readonly children: ComponentChildren;
+  /** What can be done about it. */
+  readonly children?: ComponentChildren;
 }
 
 function Notice({ icon, kind, title, text, children }: NoticeProps) {
@@ -89,7 +93,7 @@ function Notice({ icon, kind, title, text, children }: NoticeProps) {
         {title !== undefined && <strong>{title}</strong>}
         <span>{text}</span>
       </div>
-      <div class="notice-actions">{children}</div>
+      {children !== undefined && <div class="notice-actions">{children}</div>}
     </div>
   );
 }

@@ -37,21 +37,22 @@ function Progress({ page }: { readonly page: Page }) {
 
 function WaysOn({ page }: { readonly page: Page }) {
   // Read only while nothing runs, so that streaming text does not render this.
-  if (page.chat.running.value !== null || page.draft.pending.value.length > 0 || !page.isWritable.value) {
+  if (page.chat.running.value !== null || page.draft.pending.value.length > 0 || !page.isOpen.value) {
     return null;
   }
   const last = page.chat.lastActive.value;
   if (last === null || !isUnfinished(last)) return null;
+  const isDisabled = page.isElsewhere.value;
   return (
     <div class="ways-on">
       {last.role === 'user' && <span class="remark">{words.noAnswer}</span>}
       {last.role !== 'user' && last.status !== 'error' && (
-        <button type="button" class="button" onClick={() => page.continue()}>
+        <button type="button" class="button" disabled={isDisabled} onClick={() => page.continue()}>
           <Icon name="debug-continue" />
           {words.continue}
         </button>
       )}
-      <button type="button" class="button secondary" onClick={() => page.retry()}>
+      <button type="button" class="button secondary" disabled={isDisabled} onClick={() => page.retry()}>
         <Icon name="refresh" />
         {words.retry}
       </button>

@@ -31,7 +31,8 @@ export class Turn extends Component<TurnProps> {
 
 function SectionView({ page, section }: { readonly page: Page; readonly section: Section }) {
   const rows = section.rows.map((row, index) => {
-    const isContinued = index > 0 && section.rows[index - 1]?.role !== 'user';
+    const before = section.rows[index - 1]?.role;
+    const isContinued = before === 'assistant' || before === 'tool';
     return <RowView key={row.id} page={page} row={row} isContinued={isContinued} />;
   });
   if (section.kind === 'rows') return <>{rows}</>;

@@ -6,8 +6,6 @@ export interface PageRequest {
   readonly theme: ThemeName;
   readonly panelId: string;
   readonly sessionId: string;
-  /** JSON of the stored draft; empty for none. */
-  readonly draft: string;
 }
 
 const nonce = 'testNonce';
@@ -97,7 +95,6 @@ function html(query: URLSearchParams): string {
     "img-src 'self' data:",
   ].join('; ');
   const theme = themeOf(query);
-  const draft = query.get('draft') ?? '';
   return `<!DOCTYPE html>
 <html lang="en"><head><meta charset="UTF-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -106,7 +103,7 @@ function html(query: URLSearchParams): string {
 <title>Holdfast Chat</title>
 <script nonce="${nonce}">${apiScript}</script></head>
 <body class="${bodyClass(theme)}" data-panel-id="${escape(query.get('panelId'))}"
-  data-session-id="${escape(query.get('sessionId'))}"${draft === '' ? '' : ` data-draft="${escape(draft)}"`}>
+  data-session-id="${escape(query.get('sessionId'))}">
 <div id="root"></div><script type="module" nonce="${nonce}" src="/main.js"></script></body></html>`;
 }
 

@@ -8,10 +8,11 @@ import type { ThemeName } from './themes.ts';
 export interface OpenOptions extends FakeHostOptions {
   readonly theme?: ThemeName;
   readonly sessionId?: string;
-  /** The draft as the host writes it into the page. */
-  readonly pageDraft?: string;
+  readonly panelId?: string;
+  /** Opens in the same browser as this panel, hence with the same storage. */
+  readonly beside?: PanelPage;
   /** Set up before the page loads. */
-  readonly prepare?: (panel: PanelPage) => Promise<void> | void;
+  readonly prepare?: (panel: PanelPage) => unknown;
   readonly width?: number;
   readonly height?: number;
 }
@@ -76,13 +77,15 @@ export async function openPanel(
   server: PageServer,
   options: OpenOptions = {},
 ): Promise<PanelPage> {
-  const { width = 900, height = 700, theme = 'dark', sessionId = testSessionId, pageDraft = '' } = options;
-  const context = await browser.newContext({ viewport: { width, height } });
+  const { width = 900, height = 700, theme = 'dark' } = options;
+  const { sessionId = testSessionId, panelId = 'panel-1' } = options;
+  const context =
+    options.beside?.page.context() ?? (await browser.newContext({ viewport: { width, height } }));
   const page = await context.newPage();
   const host = new FakeHost(options);
   await host.attach(page);
   const panel = new PanelPage(page, host);
   await options.prepare?.(panel);
-  await page.goto(server.url({ theme, panelId: 'panel-1', sessionId, draft: pageDraft }));
+  await page.goto(server.url({ theme, panelId, sessionId }));
   return panel;
 }

@@ -1,7 +1,7 @@
 /** Chats in the states that a user meets, for screenshots and for the accessibility suite. */
 import type { ChatState } from '../../../src/core/session/reducer.ts';
-import type { Message } from '../../../src/core/session/model.ts';
-import { makeAnswer, makePrompt, makeTestSession, makeToolRow } from './builders.ts';
+import { makeMessage, type Message } from '../../../src/core/session/model.ts';
+import { makeAnswer, makePrompt, makeTestSession, makeToolRow, testSessionId } from './builders.ts';
 import type { OpenOptions } from './panelPage.ts';
 
 const answerText = `The booking limit is set in \`src/config.ts:12\` and read by [the booking service](src/booking/service.ts#L40).
@@ -129,6 +129,27 @@ export const samples: Readonly<Record<string, OpenOptions>> = {
   archived: {
     messages: whole,
     chat: { session: makeTestSession({ endedAt: 1, endReason: 'archived' }) },
+  },
+  elsewhere: {
+    ...failed('interrupted', 'truncated', 'The connection ended before the answer was finished.'),
+    chat: { owner: 'elsewhere' },
+    draft: { text: 'words of this panel', caret: 0, scroll: null, editedAt: 1 },
+  },
+  summary: {
+    messages: [
+      ...whole,
+      makeMessage({
+        id: 's1',
+        sessionId: testSessionId,
+        seq: 1,
+        role: 'summary',
+        createdAt: 0,
+        text: 'They found the booking limit in `src/config.ts` and talked about who may pass it.',
+      }),
+      { ...answer, id: 'copy', seq: 2, copyOf: 'a2' },
+      makePrompt({ id: 'p3', seq: 3, text: 'Where were we?' }),
+      makeAnswer({ id: 'a5', seq: 4, text: 'At the booking limit.' }),
+    ],
   },
   notSaved: {
     messages: whole,

@@ -1,0 +1,86 @@
+/**
+ * A second copy of words that are not sent or not taken yet, in the browser's storage, which all panels of the extension
+ * share. A page's own state goes with its panel, and a dead host takes nothing: the panel that replaces this one on the
+ * same chat finds the words here. Nothing stays once there is nothing to keep.
+ */
+import * as v from 'valibot';
+import type { PendingPrompt } from '../../core/protocol/pageMessages.ts';
+import { draftSchema, type Draft } from '../../core/session/model.ts';
+
+const storedDraftSchema = v.pipe(v.string(), v.parseJson(), draftSchema);
+const draftKey = (sessionId: string) => `holdfast.draft/${sessionId}`;
+/** A key per prompt, so that panels on one chat never overwrite each other's. */
+const promptPrefix = (sessionId: string) => `holdfast.prompt/${sessionId}/`;
+
+export class KeptWords {
+  readonly #open: () => Storage;
+  #hasReported = false;
+
+  /** `open` may throw: a browser can forbid its storage. */
+  constructor(open: () => Storage) {
+    this.#open = open;
+  }
+
+  draft(sessionId: string): Draft | null {
+    if (sessionId === '') return null;
+    const stored = this.#try((storage) => storage.getItem(draftKey(sessionId)), null);
+    const parsed = v.safeParse(storedDraftSchema, stored);
+    return parsed.success ? parsed.output : null;
+  }
+
+  /** Keeps the draft, or forgets it when it has no words. */
+  keepDraft(sessionId: string, draft: Draft): void {
+    if (sessionId === '') return;
+    this.#try((storage) => {
+      if (draft.text === '') storage.removeItem(draftKey(sessionId));
+      else storage.setItem(draftKey(sessionId), JSON.stringify(draft));
+    }, undefined);
+  }
+
+  /** Oldest first. */
+  prompts(sessionId: string): readonly PendingPrompt[] {
+    if (sessionId === '') return [];
+    const prefix = promptPrefix(sessionId);
+    return this.#try((storage) => {
+      const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
+      return keys
+        .filter((key) => key.startsWith(prefix))
+        .sort()
+        .map((key) => ({ messageId: key.slice(prefix.length), text: storage.getItem(key) ?? '' }));
+    }, []);
+  }
+
+  keepPrompt(sessionId: string, { messageId, text }: PendingPrompt): void {
+    if (sessionId === '') return;
+    this.#try((storage) => storage.setItem(promptPrefix(sessionId) + messageId, text), undefined);
+  }
+
+  forgetPrompt(sessionId: string, messageId: string): void {
+    if (sessionId === '') return;
+    this.#try((storage) => storage.removeItem(promptPrefix(sessionId) + messageId), undefined);
+  }
+
+  /** The chat goes on under another id. */
+  move(from: string, to: string): void {
+    const draft = this.draft(from);
+    if (draft !== null) {
+      if (draft.editedAt > (this.draft(to)?.editedAt ?? 0)) this.keepDraft(to, draft);
+      this.keepDraft(from, { ...draft, text: '' });
+    }
+    for (const prompt of this.prompts(from)) {
+      this.keepPrompt(to, prompt);
+      this.forgetPrompt(from, prompt.messageId);
+    }
+  }
+
+  /** Full or forbidden storage costs the second copy only, never the typing. */
+  #try<Value>(action: (storage: Storage) => Value, otherwise: Value): Value {
+    try {
+      return action(this.#open());
+    } catch (error) {
+      if (!this.#hasReported) console.warn('Holdfast: the second copy of unsent words is not kept', error);
+      this.#hasReported = true;
+      return otherwise;
+    }
+  }
+}
