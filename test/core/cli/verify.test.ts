@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { runCheckpoint } from '../../../src/core/store/checkpoint.ts';
+import type { CheckpointRunner } from '../../../src/core/store/checkpointRunner.ts';
 import { nodeFiles } from '../../../src/core/store/fileLayer.ts';
 import { loadEngine } from '../../../src/core/store/openDatabase.ts';
-import { inlineRunner } from '../../../src/core/store/store.ts';
 import { addChat, addText, makeFolder, openStore } from '../store/support/stores.ts';
 import { wasmFile } from '../store/support/values.ts';
 import { messageLine, reportSchema, run, runJson, start } from './commandLine.ts';
 
-async function checkpoints() {
-  return inlineRunner(nodeFiles, await loadEngine(fs.readFileSync(wasmFile)), Date.now);
+async function checkpoints(): Promise<CheckpointRunner> {
+  const engine = await loadEngine(fs.readFileSync(wasmFile));
+  return async (job) => runCheckpoint(nodeFiles, engine, job, Date.now());
 }
 
 /** Two generations with a snapshot between them, closed. */
