@@ -29,6 +29,7 @@ export class LiveReplica {
   #snapshotBytes: number;
   #damage: StoreError | null = null;
   #repair: Promise<void> | null = null;
+  #isClosed = false;
 
   private constructor(options: LiveOptions, opened: OpenedReplica) {
     this.#options = options;
@@ -110,7 +111,9 @@ export class LiveReplica {
     }
   }
 
+  /** A repair that is still going on lets go of what it opens when it ends. */
   close(): void {
+    this.#isClosed = true;
     this.replica.close();
   }
 
@@ -146,7 +149,12 @@ export class LiveReplica {
     const repair = async (): Promise<void> => {
       try {
         presence.setHolds(false);
-        this.#replace(await openRepairing(this.#openOptions()));
+        const opened = await openRepairing(this.#openOptions());
+        if (this.#isClosed) {
+          opened.replica.close();
+          return;
+        }
+        this.#replace(opened);
         this.#damage = null;
         presence.setHolds(true);
       } catch (error) {

@@ -27,21 +27,26 @@ const mostRounds = 5;
 
 /** Throws StoreDamagedError if a window holds the state but does not answer, and what openReplica throws. */
 export async function openRepairing(options: RepairOptions): Promise<OpenedReplica> {
-  let hasAsked = false;
-  for (let round = 1; ; round++) {
+  let deadline: number | null = null;
+  for (let round = 1; ;) {
     try {
       const opened = openReplica(options);
-      if (hasAsked || !isDoubtful(options, opened)) {
+      // Nobody who knows better, or no answer: the unreadable end is taken for a torn write.
+      if (!isDoubtful(options, opened) || (deadline !== null && options.clock() >= deadline)) {
         opened.replica.acceptTail();
         return opened;
       }
       opened.replica.close();
-      hasAsked = true;
-      await askAboutTail(options);
+      if (deadline === null) {
+        deadline = options.clock() + options.patience;
+        sendRequest(options, 'confirm');
+      }
+      await waitForChange(options, deadline);
     } catch (error) {
       if (!(error instanceof StoreDamagedError) || options.access === 'read' || round === mostRounds)
         throw error;
       options.log(error.message);
+      round += 1;
       await repair(options, error);
     }
   }
@@ -52,21 +57,22 @@ function isDoubtful({ access, presence }: RepairOptions, { replica }: OpenedRepl
   return access === 'append' && isTorn && presence.others().length > 0;
 }
 
-/** If nobody answers, the unreadable end is taken for a torn write. */
-async function askAboutTail(options: RepairOptions): Promise<void> {
-  const tail = new StoreDamagedError(options.folder, 'the journal ends in something unreadable');
-  try {
-    await askOthers(options, tail, 'confirm');
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    options.log(error.message);
+/** Until somebody wrote to the newest journal; that may also be another window's question. */
+async function waitForChange(options: RepairOptions, deadline: number): Promise<void> {
+  const before = signature(options);
+  while (
+    signature(options) === before &&
+    options.clock() < deadline &&
+    options.presence.others().length > 0
+  ) {
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
 async function repair(options: RepairOptions, damage: StoreDamagedError): Promise<void> {
   const others = options.presence.others();
   if (others.length > 0) {
-    await askOthers(options, damage, 'repair');
+    await askOthers(options, damage);
     return;
   }
   await withRepairLock(options, () => {
@@ -87,11 +93,11 @@ function isSound(options: OpenOptions): boolean {
   }
 }
 
-async function askOthers(options: RepairOptions, damage: StoreDamagedError, request: Request): Promise<void> {
-  sendRequest(options, request);
-  const before = signature(options, request);
+async function askOthers(options: RepairOptions, damage: StoreDamagedError): Promise<void> {
+  const before = newestSnapshot(options);
+  sendRequest(options, 'repair');
   const deadline = options.clock() + options.patience;
-  while (signature(options, request) === before) {
+  while (newestSnapshot(options) === before) {
     const others = options.presence.others();
     if (others.length === 0) return; // they died: the next round salvages
     if (options.clock() > deadline) {
@@ -105,13 +111,14 @@ async function askOthers(options: RepairOptions, damage: StoreDamagedError, requ
   }
 }
 
-/** What changes when somebody has answered: a new snapshot; for a confirmation anything behind our request. */
-function signature({ files, folder }: OpenOptions, request: Request): string {
-  const { snapshots, journals } = listFolder(files, folder);
-  const newest = snapshots[0]?.name ?? '';
-  if (request === 'repair') return newest;
-  const journal = inFolder(folder, journalName(journals.at(-1) ?? 0));
-  return `${newest} ${journal} ${files.statusOf(journal)?.size ?? 0}`;
+function newestSnapshot({ files, folder }: OpenOptions): string {
+  return listFolder(files, folder).snapshots[0]?.name ?? '';
+}
+
+function signature(options: OpenOptions): string {
+  const { files, folder } = options;
+  const journal = inFolder(folder, journalName(listFolder(files, folder).journals.at(-1) ?? 0));
+  return `${newestSnapshot(options)} ${journal} ${files.statusOf(journal)?.size ?? 0}`;
 }
 
 function sendRequest({ files, folder }: OpenOptions, request: Request): void {

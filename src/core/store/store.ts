@@ -372,6 +372,7 @@ export class Store {
   /** A sync failed: the state in memory becomes a new generation, on new files. */
   async #recover(error: unknown): Promise<void> {
     this.#parts.log(`a sync failed: ${String(error)}`);
+    if (this.#live.damage !== null) throw toWriteError(this.folder, error);
     try {
       await this.#generations.saveMemory(true);
     } catch (failure) {
