@@ -9,7 +9,13 @@ import { getDraft, saveDraft } from '../../../src/core/store/drafts.ts';
 import { acquireLease, getLease, takeOverLease, type Lease } from '../../../src/core/store/leases.ts';
 import { lineageOf, tipOf } from '../../../src/core/store/lineage.ts';
 import { insertMessage, listMessages, supersedeMessages } from '../../../src/core/store/messages.ts';
-import { getRoute, makeRoute, saveRoute, wasShownByPanel } from '../../../src/core/store/routes.ts';
+import {
+  deleteRoute,
+  getRoute,
+  makeRoute,
+  saveRoute,
+  wasShownByPanel,
+} from '../../../src/core/store/routes.ts';
 import { endSession, getSession, insertSession, listChats } from '../../../src/core/store/sessions.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { displayMessages, modelMessages } from '../../../src/core/store/transcript.ts';
@@ -220,6 +226,45 @@ describe('Compacting a chat', function () {
       ),
       [1, 1, 1],
     );
+  });
+
+  it('remembers that a panel has shown the chat, also when that route is gone', async () => {
+    const store = await openStore();
+    const lease = await arrange(store, { source: 'cli' });
+    await store.write((writer) => deleteRoute(writer, 'panel:p'));
+    await compact(store, lease);
+    assert.equal(
+      store.read((reader) => wasShownByPanel(reader, 'b')),
+      true,
+    );
+  });
+
+  it('of a branch names the rows of the branch, not those it was copied from', async () => {
+    const store = await openStore();
+    const lease = await store.write((writer) => {
+      insertSession(writer, aSession({ id: 'a', parentId: 'z', edge: 'branch' }));
+      insertMessage(writer, aMessage('a', { id: 'a1', copyOf: 'z1', text: 'First' }));
+      insertMessage(writer, aMessage('a', { id: 'a2', copyOf: 'z2', text: 'Second' }));
+      return take(writer, 'a');
+    });
+    const { messages } = await compact(store, lease);
+    assert.deepEqual(
+      messages.map(({ copyOf, text }) => [copyOf, text]),
+      [
+        [null, 'Goal:\n- First'],
+        ['a2', 'Second'],
+      ],
+    );
+  });
+
+  it('does not wait for answers in other chats', async () => {
+    const store = await openStore();
+    const lease = await arrange(store);
+    await store.write((writer) => {
+      insertSession(writer, aSession({ id: 'busy' }));
+      insertMessage(writer, aMessage('busy', { role: 'assistant', status: 'streaming' }));
+    });
+    assert.equal((await compact(store, lease)).session.id, 'b');
   });
 
   it('leaves out what a retry replaced, and keeps no turn that is too long', async () => {

@@ -362,6 +362,8 @@ describe('What the user does to a chat', function () {
     const lease = await store.write((writer) => take(writer, 'own'));
     await store.write((writer) => archiveLineage(writer, 'a', 50, lease));
     store.read((reader) => guardLease(reader, lease));
+    await store.write((writer) => archiveLineage(writer, 'a', 50, { ...lease, epoch: lease.epoch - 1 }));
+    assert.throws(() => store.read((reader) => guardLease(reader, lease)), { reason: 'session_not_owned' });
   });
 
   it('renames and pins every row of the chat and no branch', async () => {
