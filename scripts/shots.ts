@@ -73,6 +73,7 @@ const states: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     await window.runCommand('Holdfast: Archive Chat');
     await chatPanel(window).button('Reopen').waitFor();
     await window.page.getByRole('treeitem', { name: /^Archived/ }).click();
+    await window.page.getByRole('treeitem', { name: /Where is the rental/ }).waitFor();
   },
   'offline-guide': async ({ window }) => {
     const panel = await openChat(window);
@@ -108,7 +109,8 @@ async function shotsIn(theme: ColourTheme, wanted: string | undefined): Promise<
   const providers = [{ name: 'Test', baseUrl: models.baseUrl, models: ['test-model'] }];
   const server = await startServer({
     directory: scratch.path,
-    settings: { 'workbench.colorTheme': theme, 'holdfast.providers': providers },
+    // By its newer name: the older one makes this VS Code rewrite its settings file while it reads it.
+    settings: { 'workbench.colorTheme': theme.replace(/^Default /, ''), 'holdfast.providers': providers },
   });
   try {
     const browser = await launchBrowser();

@@ -1,38 +1,61 @@
 /** The list of all chats: a view of the store, never an index of its own. A failed read keeps the shown rows and says so. */
 import * as vscode from 'vscode';
 import { describeStoreProblem } from '../core/runtime/problems.ts';
-import type { Session } from '../core/session/model.ts';
 import { isEndedByUser } from '../core/session/reasons.ts';
 import { chatTitle } from '../core/session/title.ts';
-import { listChats } from '../core/store/sessions.ts';
+import { listChats, type ChatRow } from '../core/store/sessions.ts';
+import { age } from './age.ts';
 import { chatListView, commands } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
 import { Disposables } from './disposables.ts';
-import { age } from './age.ts';
 
-/** Rows fetched per group; the group says when there are more. */
+/** Rows fetched per page of a group. */
 const pageSize = 200;
+/** Changes come in bursts while answers stream; the list follows at this pace, in milliseconds. */
+const refreshEveryMs = 250;
+
+type Group = 'open' | 'archived';
 
 export type ChatListNode =
-  | { readonly kind: 'chat'; readonly session: Session; readonly isDraft: boolean }
-  | { readonly kind: 'archived' };
+  | { readonly kind: 'chat'; readonly row: ChatRow }
+  | { readonly kind: 'archived' }
+  /** Shows one page more of its group. */
+  | { readonly kind: 'more'; readonly group: Group };
+
+/** A state of a chat as the list shows it, by name and icon; the first that holds is shown. */
+const states = {
+  unsaved: { name: 'Not saved yet', icon: 'warning' },
+  running: { name: 'Running', icon: 'loading~spin' },
+  draft: { name: 'Draft', icon: 'edit' },
+  archived: { name: 'Archived', icon: 'archive' },
+  interrupted: { name: 'Interrupted', icon: 'debug-disconnect' },
+  idle: { name: null, icon: 'comment' },
+} as const;
 
 export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.Disposable {
   readonly #core: CoreAccess;
   readonly #view: vscode.TreeView<ChatListNode>;
   readonly #changed = new vscode.EventEmitter<undefined>();
   readonly #disposables = new Disposables();
-  readonly #shown = new Map<'open' | 'archived', ChatListNode[]>();
+  readonly #shown = new Map<Group, ChatListNode[]>();
+  readonly #pages = new Map<Group, number>();
+  #refreshTimer: NodeJS.Timeout | null = null;
   readonly onDidChangeTreeData = this.#changed.event;
 
   constructor(core: CoreAccess) {
     this.#core = core;
     this.#disposables.add(this.#changed);
     this.#view = this.#disposables.add(
-      vscode.window.createTreeView(chatListView, { treeDataProvider: this }),
+      vscode.window.createTreeView(chatListView, { treeDataProvider: this, showCollapseAll: false }),
+    );
+    // What changed while nobody looked.
+    this.#disposables.add(
+      this.#view.onDidChangeVisibility(({ visible }) => {
+        if (visible) this.refresh();
+      }),
     );
     core.onDidOpen(({ registry }) => {
-      registry.onDidChange(() => this.refresh());
+      registry.onDidChange(() => this.#refreshSoon());
     });
   }
 
@@ -40,25 +63,18 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
     this.#changed.fire(undefined);
   }
 
+  showMore(group: Group): void {
+    this.#pages.set(group, (this.#pages.get(group) ?? 1) + 1);
+    this.refresh();
+  }
+
   async getChildren(node?: ChatListNode): Promise<ChatListNode[]> {
-    if (node?.kind === 'chat') return [];
+    if (node !== undefined && node.kind !== 'archived') return [];
     const group = node === undefined ? 'open' : 'archived';
     try {
-      const { store } = await this.#core.get();
-      const rows = store.read((reader) =>
-        listChats(reader, { archived: group === 'archived', limit: pageSize }),
-      );
-      const nodes = rows.map(({ session, hasDraft }): ChatListNode => ({
-        kind: 'chat',
-        session,
-        isDraft: hasDraft && session.messageCount === 0,
-      }));
-      if (group === 'open') {
-        const archived = store.read((reader) => listChats(reader, { archived: true, limit: 1 }));
-        if (archived.length > 0) nodes.push({ kind: 'archived' });
-        this.#view.message = '';
-      }
+      const nodes = await this.#read(group);
       this.#shown.set(group, nodes);
+      this.#view.message = '';
       return nodes;
     } catch (error) {
       this.#view.message = describeStoreProblem(error).message;
@@ -67,32 +83,80 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
   }
 
   getTreeItem(node: ChatListNode): vscode.TreeItem {
-    if (node.kind === 'archived') {
-      const item = new vscode.TreeItem('Archived', vscode.TreeItemCollapsibleState.Collapsed);
-      item.id = 'archived';
-      item.iconPath = new vscode.ThemeIcon('archive');
-      item.contextValue = 'archivedGroup';
-      return item;
+    switch (node.kind) {
+      case 'archived': {
+        const item = new vscode.TreeItem('Archived', vscode.TreeItemCollapsibleState.Collapsed);
+        item.id = 'archived';
+        item.iconPath = new vscode.ThemeIcon('archive');
+        item.contextValue = 'archivedGroup';
+        return item;
+      }
+      case 'more': {
+        const item = new vscode.TreeItem('Show More', vscode.TreeItemCollapsibleState.None);
+        item.id = `more:${node.group}`;
+        item.iconPath = new vscode.ThemeIcon('ellipsis');
+        item.contextValue = 'more';
+        item.command = { command: commands.showMoreChats, title: 'Show More', arguments: [node] };
+        return item;
+      }
+      case 'chat':
+        return this.#chatItem(node);
     }
-    const { session } = node;
-    const isArchived = session.endReason !== null && isEndedByUser(session.endReason);
-    const isRunning = this.#core.current?.registry.isRunning(session.id) ?? false;
-    const state = isRunning ? 'Running' : node.isDraft ? 'Draft' : isArchived ? 'Archived' : null;
-    const item = new vscode.TreeItem(chatTitle(session), vscode.TreeItemCollapsibleState.None);
+  }
+
+  dispose(): void {
+    if (this.#refreshTimer !== null) clearTimeout(this.#refreshTimer);
+    this.#disposables.dispose();
+  }
+
+  async #read(group: Group): Promise<ChatListNode[]> {
+    const { store } = await this.#core.get();
+    const limit = (this.#pages.get(group) ?? 1) * pageSize;
+    return store.read((reader) => {
+      const rows = listChats(reader, { archived: group === 'archived', limit: limit + 1 });
+      const nodes: ChatListNode[] = rows.slice(0, limit).map((row) => ({ kind: 'chat', row }));
+      if (rows.length > limit) nodes.push({ kind: 'more', group });
+      const hasArchived = group === 'open' && listChats(reader, { archived: true, limit: 1 }).length > 0;
+      if (hasArchived) nodes.push({ kind: 'archived' });
+      return nodes;
+    });
+  }
+
+  #chatItem(node: Extract<ChatListNode, { kind: 'chat' }>): vscode.TreeItem {
+    const { session } = node.row;
+    const state = states[this.#stateOf(node.row)];
+    const title = chatTitle(session);
+    const item = new vscode.TreeItem(title, vscode.TreeItemCollapsibleState.None);
     item.id = session.id;
-    item.description = [state, age(session.lastActivityAt, Date.now()), session.workspaceName]
+    item.description = [state.name, age(session.lastActivityAt, Date.now()), session.workspaceName]
       .filter((part) => part !== null)
       .join(' · ');
-    item.tooltip = new vscode.MarkdownString().appendText(`${chatTitle(session)}\n${item.description}`);
-    item.iconPath = new vscode.ThemeIcon(
-      isRunning ? 'loading~spin' : node.isDraft ? 'edit' : isArchived ? 'archive' : 'comment',
-    );
-    item.contextValue = isArchived ? 'archived' : 'open';
+    item.tooltip = `${title}\n${item.description}`;
+    item.iconPath = new vscode.ThemeIcon(state.icon);
+    item.contextValue = isArchived(node.row) ? 'archived' : 'open';
     item.command = { command: commands.openChat, title: 'Open Chat', arguments: [node] };
     return item;
   }
 
-  dispose(): void {
-    this.#disposables.dispose();
+  #stateOf(row: ChatRow): keyof typeof states {
+    const registry = this.#core.current?.registry;
+    const { id, messageCount } = row.session;
+    if (registry?.isUnsaved(id) === true) return 'unsaved';
+    if (registry?.isRunning(id) === true || row.lastStatus === 'streaming') return 'running';
+    if (row.hasDraft && messageCount === 0) return 'draft';
+    if (isArchived(row)) return 'archived';
+    return row.lastStatus === 'interrupted' ? 'interrupted' : 'idle';
   }
+
+  #refreshSoon(): void {
+    if (!this.#view.visible) return;
+    this.#refreshTimer ??= setTimeout(() => {
+      this.#refreshTimer = null;
+      this.refresh();
+    }, refreshEveryMs);
+  }
+}
+
+function isArchived({ session }: ChatRow): boolean {
+  return session.endReason !== null && isEndedByUser(session.endReason);
 }

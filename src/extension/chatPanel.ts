@@ -56,7 +56,9 @@ export class ChatPanel implements Viewer {
       // Runs in the window, not in the extension host: the way out that is left when the host is gone.
       enableCommandUris: ['workbench.action.reloadWindow'],
     };
-    panel.iconPath = vscode.Uri.joinPath(services.distribution, '..', 'media', 'holdfast.svg');
+    const icon = (theme: string) =>
+      vscode.Uri.joinPath(services.distribution, '..', 'media', `panel-${theme}.svg`);
+    panel.iconPath = { light: icon('light'), dark: icon('dark') };
     panel.webview.onDidReceiveMessage((message: unknown) => void this.#receive(message));
     panel.onDidChangeViewState(() => this.#record());
     panel.onDidDispose(() => void this.#disposed());

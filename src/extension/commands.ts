@@ -39,10 +39,10 @@ export function registerCommands(services: CommandServices): vscode.Disposable {
   });
   register(commands.openLastChat, () => openLastChat(services));
   register(commands.openChat, (node) => {
-    if (node?.kind === 'chat') panels.open(node.session.id);
+    if (node?.kind === 'chat') panels.open(node.row.session.id);
   });
   register(commands.archiveChat, async (node) => {
-    if (node?.kind === 'chat') return (await core.get()).registry.archive(node.session.id);
+    if (node?.kind === 'chat') return (await core.get()).registry.archive(node.row.session.id);
     await panelInFront(panels).act((runtime, registry) => registry.archive(runtime.session.id));
   });
   register(commands.archiveAndStartNew, () => panelInFront(panels).archiveAndStartNew());
@@ -50,8 +50,11 @@ export function registerCommands(services: CommandServices): vscode.Disposable {
     panelInFront(panels).act((runtime, registry) => registry.compact(runtime.session.id)),
   );
   register(commands.reopenChat, async (node) => {
-    if (node?.kind === 'chat') return (await core.get()).registry.reopen(node.session.id);
+    if (node?.kind === 'chat') return (await core.get()).registry.reopen(node.row.session.id);
     await panelInFront(panels).act((runtime, registry) => registry.reopen(runtime.session.id));
+  });
+  register(commands.showMoreChats, (node) => {
+    if (node?.kind === 'more') list.showMore(node.group);
   });
   register(commands.refreshChats, () => list.refresh());
   register(commands.setApiKey, () => models.askForKey());

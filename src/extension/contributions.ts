@@ -8,6 +8,7 @@ export const commands = {
   archiveAndStartNew: 'holdfast.archiveAndStartNew',
   reopenChat: 'holdfast.reopenChat',
   compactChat: 'holdfast.compactChat',
+  showMoreChats: 'holdfast.showMoreChats',
   refreshChats: 'holdfast.refreshChats',
   setApiKey: 'holdfast.setApiKey',
 } as const;

@@ -1,6 +1,13 @@
 /** The durable rows of chats. The chat list is a query over them and the messages, so the two cannot disagree. */
 import * as v from 'valibot';
-import { endReasonSchema, sessionSchema, type EndReason, type Session } from '../session/model.ts';
+import {
+  endReasonSchema,
+  messageStatusSchema,
+  sessionSchema,
+  type EndReason,
+  type MessageStatus,
+  type Session,
+} from '../session/model.ts';
 import { isEndedByUser, isRecoverable, mayEnd } from '../session/reasons.ts';
 import { UnknownSessionError } from './errors.ts';
 import { lineageOfTip } from './lineage.ts';
@@ -16,6 +23,8 @@ export interface ChatRow {
   readonly session: Session;
   /** There is typed text that was not sent. */
   readonly hasDraft: boolean;
+  /** Of its last answer: `streaming` while some window writes it, `interrupted` after a Stop or a crash; null: no answer yet. */
+  readonly lastStatus: MessageStatus | null;
 }
 
 /** Where a page of a list ends; give it to get the next one. */
@@ -182,6 +191,7 @@ export function listChats(reader: ReadTransaction, filter: ListFilter): ChatRow[
 /** Rows that no compaction has continued: nearly always the tips. */
 function readCandidates(reader: ReadTransaction, filter: ListFilter): ChatRow[] {
   const hasDraft = `EXISTS(SELECT 1 FROM drafts d WHERE d.session_id = s.id AND d.text <> '')`;
+  const lastStatus = `(SELECT m.status FROM messages m WHERE m.session_id = s.id AND m.role = 'assistant' ORDER BY m.seq DESC LIMIT 1)`;
   const conditions = [
     `NOT EXISTS(SELECT 1 FROM sessions c WHERE c.parent_id = s.id AND c.edge = 'compaction')`,
     `(EXISTS(SELECT 1 FROM messages m WHERE m.session_id = s.id) OR s.edge IS 'compaction' OR ${hasDraft})`,
@@ -202,10 +212,14 @@ function readCandidates(reader: ReadTransaction, filter: ListFilter): ChatRow[] 
     parameters.push(filter.before.lastActivityAt, filter.before.id);
   }
   const rows = reader.all(
-    `SELECT ${columns}, ${hasDraft} AS has_draft FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY s.last_activity_at DESC, s.id DESC LIMIT ?`,
+    `SELECT ${columns}, ${hasDraft} AS has_draft, ${lastStatus} AS last_status FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY s.last_activity_at DESC, s.id DESC LIMIT ?`,
     [...parameters, filter.limit],
   );
-  return rows.map((row) => ({ session: toSession(row), hasDraft: row['has_draft'] === 1 }));
+  return rows.map((row) => ({
+    session: toSession(row),
+    hasDraft: row['has_draft'] === 1,
+    lastStatus: v.parse(v.nullable(messageStatusSchema), row['last_status']),
+  }));
 }
 
 const sumsSchema = v.object({
