@@ -1,0 +1,21 @@
+/** Every benchmark there is. A new one is added here; ask for it by its name or its group's. */
+import type { Benchmark } from './benchmark.ts';
+import { append1, append16, appendW1 } from './store/append.ts';
+import { append4p } from './store/append4p.ts';
+import { blockW2 } from './store/blockW2.ts';
+import { openW2 } from './store/openW2.ts';
+import { rssW2 } from './store/rssW2.ts';
+import { streamBytes } from './store/streamBytes.ts';
+import { worstInsertW2 } from './store/worstInsertW2.ts';
+
+export const benchmarks: readonly Benchmark[] = [
+  append1,
+  append16,
+  append4p,
+  appendW1,
+  openW2,
+  blockW2,
+  worstInsertW2,
+  streamBytes,
+  rssW2,
+];

@@ -1,0 +1,45 @@
+/** Opening our store as a window does. */
+import * as path from 'node:path';
+import { build } from 'esbuild';
+import { ulid } from 'ulid';
+import { nodeFiles, type FileLayer } from '../../src/core/store/fileLayer.ts';
+import { Store } from '../../src/core/store/store.ts';
+import type { StoreOptions } from '../../src/core/store/storeOptions.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+export const wasmFile = path.join(root, 'node_modules/sql.js/dist/sql-wasm.wasm');
+
+export function openStore(
+  folder: string,
+  checkpointWorkerFile: string | null,
+  overrides: Partial<StoreOptions> = {},
+): Promise<Store> {
+  return Store.open({ folder, wasm: wasmFile, checkpointWorkerFile, windowId: ulid(), ...overrides });
+}
+
+/** Builds the worker that makes snapshots as the product has it. Gives the file. */
+export async function buildCheckpointWorker(folder: string): Promise<string> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: { checkpoint: 'src/core/store/checkpointWorker.ts' },
+    outdir: folder,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    mainFields: ['module', 'main'],
+    logLevel: 'warning',
+  });
+  return path.join(folder, 'checkpoint.cjs');
+}
+
+/** Where waiting for the disk is not what is measured. */
+export const filesWithoutSync: FileLayer = {
+  ...nodeFiles,
+  sync: () => Promise.resolve(),
+  syncNow: () => undefined,
+  syncFolder: () => Promise.resolve(),
+  syncFolderNow: () => undefined,
+};
