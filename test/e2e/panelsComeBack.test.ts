@@ -1,6 +1,6 @@
-/** Panels whose extension host died, whose window went, or whose state was lost: they come back on their chats. */
+/** Panels whose extension host died, whose window went, or whose server restarted: they come back on their chats. */
 import assert from 'node:assert/strict';
-import { chatPanel } from '../support/vscode/chatPanel.ts';
+import { chatPanel, openChat } from '../support/vscode/chatPanel.ts';
 import { extensionHostRestarted, killExtensionHost } from '../support/vscode/extensionHost.ts';
 import { Editor, openNewChat } from './editor.ts';
 
@@ -11,26 +11,61 @@ describe('A panel comes back', () => {
   });
   after(() => editor.stop());
 
-  it('live, without a reload, when the host was killed and started itself again; and it goes on', async () => {
+  it('live, without a reload, when the host was killed and started itself again, twice; and it goes on', async () => {
     const { window, panel } = await openNewChat(editor);
     await panel.send('Tell me about bicycles');
     const request = await editor.models.waitForRequest();
     await request.send('They have two wheels and ');
     await panel.answerContains('two wheels');
     await panel.type('half a thought');
-    const killed = killExtensionHost(editor.server);
-    await extensionHostRestarted(editor.server, killed);
-
+    for (const round of ['first', 'second']) {
+      // The page of the dead host looks alive for a moment; what counts is the one that replaces it.
+      await chatPanel(window)
+        .frame.locator('body')
+        .evaluate((body) => body.setAttribute('data-old', ''));
+      const killed = killExtensionHost(editor.server);
+      await extensionHostRestarted(editor.server, killed);
+      const revived = chatPanel(window);
+      await revived.frame.locator('body:not([data-old])').waitFor({ timeout: 60_000 });
+      await revived.button('Continue').and(revived.frame.locator(':enabled')).waitFor({ timeout: 60_000 });
+      assert.equal(await revived.status('Assistant', ['interrupted']), 'interrupted', round);
+      assert.equal(await revived.draft(), 'half a thought', round);
+      assert.equal(await window.editorTabs('Tell me about bicycles').count(), 1, round);
+    }
     const revived = chatPanel(window);
-    await revived.button('Continue').and(revived.frame.locator(':enabled')).waitFor({ timeout: 60_000 });
-    assert.equal(await revived.status('Assistant', ['interrupted']), 'interrupted');
-    assert.equal(await revived.draft(), 'half a thought');
-    assert.equal(await window.editorTabs('Tell me about bicycles').count(), 1);
     await revived.button('Continue').click();
     const next = await editor.models.waitForRequest();
     await next.send('a bell.');
     await next.finish();
     await revived.answerContains('a bell.');
     await window.close();
+  });
+
+  it('after Reload Window in the middle of an answer: interrupted, text kept, chat open', async () => {
+    const { window, panel } = await openNewChat(editor);
+    await panel.send('Reload me');
+    const request = await editor.models.waitForRequest();
+    await request.send('As far as this.');
+    await panel.answerContains('As far as this.');
+    await window.reload();
+    const restored = chatPanel(window);
+    assert.equal(await restored.status('Assistant', ['interrupted'], 60_000), 'interrupted');
+    await restored.answerContains('As far as this.');
+    await restored.button('Continue').waitFor();
+    await window.close();
+  });
+
+  it('in the next window when its window was closed in the middle of an answer', async () => {
+    const { window, panel } = await openNewChat(editor);
+    await panel.send('Close my window');
+    const request = await editor.models.waitForRequest();
+    await request.send('Up to here.');
+    await panel.answerContains('Up to here.');
+    await window.close();
+    const next = await editor.openWindow();
+    const restored = await openChat(next, 'Holdfast: Open Last Chat');
+    await restored.messages('Assistant').filter({ hasText: 'Up to here.' }).waitFor({ timeout: 60_000 });
+    assert.equal(await restored.status('Assistant', ['interrupted'], 60_000), 'interrupted');
+    await next.close();
   });
 });
