@@ -17,6 +17,7 @@ import { makeChatState, reduce, type ChatState } from '../session/reducer.ts';
 import { firstWords } from '../session/text.ts';
 import { saveDraft } from '../store/drafts.ts';
 import type { Lease } from '../store/leases.ts';
+import { tipOf } from '../store/lineage.ts';
 import { insertMessage, supersedeMessages } from '../store/messages.ts';
 import { getSession, insertSession, reopenSession, updateSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
@@ -24,6 +25,7 @@ import { displayMessages } from '../store/transcript.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
 import type { Tool } from '../tools/tool.ts';
 import { DraftKeeper } from './draftKeeper.ts';
+import { loadChat } from './loadChat.ts';
 import { Ownership } from './ownership.ts';
 import { describeStoreProblem, isRefusedForGood, RefusedError } from './problems.ts';
 import { Recorder } from './recorder.ts';
@@ -256,8 +258,20 @@ export class ChatRuntime {
   changedElsewhere(): void {
     this.readSessionAgain();
     this.#lookAtOwner();
-    if (this.isRunning || this.#isFinalized) return;
-    this.#follow();
+    if (this.#isFinalized) return;
+    const isLost = this.#services.store.read((reader) => this.#ownership.isLost(reader));
+    if (this.isRunning) {
+      if (isLost) this.#turn?.controller.abort(); // nothing that it still says would be stored
+      return;
+    }
+    if (isLost) this.#ownership.forget();
+    if (this.hasUnwritten) return; // what is only here must not be replaced by what is stored
+    if (!this.#goOnAtTip()) this.#follow();
+  }
+
+  /** An answer is shown as running that nobody here gives. */
+  get showsForeignStream(): boolean {
+    return !this.isRunning && this.#state.messages.some((message) => message.status === 'streaming');
   }
 
   /** Reads the row again: the list, or another window, changed it. */
@@ -414,19 +428,39 @@ export class ChatRuntime {
 
   /** Shows what the window that owns the chat has written. */
   #follow(): void {
-    const read = (limit: number | null) =>
-      this.#services.store.read((reader) => displayMessages(reader, this.session.id, { limit }).messages);
     const { messages } = this.#state;
-    const newest = read(followedMessages);
+    const page = { limit: followedMessages };
+    const newest = this.#services.store.read(
+      (reader) => displayMessages(reader, this.session.id, page).messages,
+    );
     const events = differences(messages, newest);
-    if (events !== null) {
-      for (const event of events) this.#apply(event);
-    } else {
-      this.#state = { ...this.#state, messages: [...read(null)], unsaved: [] };
-      this.#seq += 1;
-      for (const viewer of this.#viewers) this.#sendSnapshot(viewer);
+    if (events === null) {
+      this.#loadAgain();
+      return;
     }
+    for (const event of events) this.#apply(event);
     for (const message of newest) this.#recorder.markStored(message);
+  }
+
+  /** Another window compacted the chat: it goes on in another row. False: it did not. */
+  #goOnAtTip(): boolean {
+    const tip = this.#services.store.read((reader) => tipOf(reader, this.session.id));
+    if (tip === this.session.id) return false;
+    this.#ownership.moved(null);
+    this.#loadAgain();
+    this.#lookAtOwner();
+    this.#services.onChange(this);
+    return true;
+  }
+
+  #loadAgain(): void {
+    const chat = this.#services.store.read((reader) => loadChat(reader, this.session.id));
+    if (chat === null) return;
+    const { session, messages } = chat;
+    this.#state = { ...this.#state, session, messages: [...messages], unsaved: [] };
+    this.#seq += 1;
+    for (const message of messages) this.#recorder.markStored(message);
+    for (const viewer of this.#viewers) this.#sendSnapshot(viewer);
   }
 
   #lookAtOwner(): void {
@@ -533,6 +567,7 @@ export class ChatRuntime {
   }
 
   #refuseUnlessWritable(): void {
+    if (!this.isRunning) this.changedElsewhere(); // what others did until now comes first
     this.#refuseIfArchived();
     if (this.#state.owner === 'elsewhere') {
       throw new RefusedError('not_owned', 'This chat is open in another window, which is writing to it.');

@@ -3,7 +3,9 @@
  * checked: whoever took it over must not lose it to our next write.
  */
 import { isEndedByUser } from '../session/reasons.ts';
-import { acquireLease, getLease, guardLease, releaseLease, type Lease } from '../store/leases.ts';
+import { SessionNotOwnedError } from '../store/errors.ts';
+import { acquireLease, getLease, guardLease, holdsLease, releaseLease, type Lease } from '../store/leases.ts';
+import { interruptStreaming } from '../store/messages.ts';
 import { getSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/transaction.ts';
@@ -30,9 +32,19 @@ export class Ownership {
     return this.#lease;
   }
 
-  /** After a compaction the lease goes on with the child. */
-  moved(lease: Lease): void {
+  /** After a compaction the lease goes on with the child; null: another window made it, and holds nothing of ours. */
+  moved(lease: Lease | null): void {
     this.#lease = lease;
+  }
+
+  /** Whether what we held is not ours any more: another window took it over, or archived the chat. */
+  isLost(reader: ReadTransaction): boolean {
+    return this.#lease !== null && !holdsLease(reader, this.#lease);
+  }
+
+  /** The next write asks for the lease anew. Not while an answer runs, whose next write is to be refused. */
+  forget(): void {
+    this.#lease = null;
   }
 
   /**
@@ -69,17 +81,17 @@ export class Ownership {
     if (endReason !== null && isEndedByUser(endReason)) {
       throw new RefusedError('archived', 'This chat was archived. Reopen it to go on.');
     }
+    // The chat goes on in another row, whose writer is not us.
+    if (endReason === 'compaction') throw new SessionNotOwnedError(sessionId);
     if (this.#lease !== null) {
       guardLease(writer, this.#lease);
       return this.#lease;
     }
     const { store, runtimeId, now, isWindowAlive } = this.#options;
-    return acquireLease(writer, {
-      sessionId,
-      runtimeId,
-      windowId: store.windowId,
-      now: now(),
-      isWindowAlive,
-    });
+    const time = now();
+    const windowId = store.windowId;
+    const lease = acquireLease(writer, { sessionId, runtimeId, windowId, now: time, isWindowAlive });
+    interruptStreaming(writer, sessionId, time); // what a dead window was writing
+    return lease;
   }
 }

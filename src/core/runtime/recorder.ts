@@ -58,6 +58,8 @@ export class Recorder {
   /** Set after a failure: what is stored is not known exactly, so whole messages are written. */
   #uncertain = new Set<string>();
   #writes: Promise<void> = Promise.resolve();
+  /** The last write was refused for good: what waits is not ours to write, and is kept for as long as the chat is shown. */
+  #isRefused = false;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -68,9 +70,9 @@ export class Recorder {
     this.#stored.set(message.id, storedOf(message));
   }
 
-  /** Whether anything is not written yet. */
+  /** Whether anything is not written yet that this runtime may still write. */
   get hasUnwritten(): boolean {
-    return this.#dirty.size > 0;
+    return this.#dirty.size > 0 && !this.#isRefused;
   }
 
   /** Text was added to a message; written within the loss bound. */
@@ -126,6 +128,7 @@ export class Recorder {
   #succeeded(written: readonly Message[]): void {
     for (const message of written) this.#uncertain.delete(message.id);
     this.#retryMs = firstRetryMs;
+    this.#isRefused = false;
     if (this.#problem !== null) {
       this.#problem = null;
       this.#options.onProblem(null);
@@ -141,7 +144,8 @@ export class Recorder {
     }
     this.#problem = describeStoreProblem(error);
     this.#options.onProblem(this.#problem);
-    if (this.#options.isFinal(error)) return;
+    this.#isRefused = this.#options.isFinal(error);
+    if (this.#isRefused) return;
     this.#schedule(this.#retryMs);
     this.#retryMs = Math.min(this.#retryMs * 2, lastRetryMs);
   }

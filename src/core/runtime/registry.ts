@@ -9,7 +9,7 @@ import { archiveLineage, reopenLineage } from '../store/lineageChanges.ts';
 import { resetSession } from '../store/reset.ts';
 import { getSession } from '../store/sessions.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
-import { ChatRuntime, type RuntimeServices } from './chatRuntime.ts';
+import { ChatRuntime, type LoadedChat, type RuntimeServices } from './chatRuntime.ts';
 import { compactSession } from './compaction.ts';
 import { finalize } from './finalize.ts';
 import type { LifecycleHooks } from './hooks.ts';
@@ -118,7 +118,9 @@ export class RuntimeRegistry {
   async open(sessionId: string): Promise<ChatRuntime> {
     const known = await this.#settled(sessionId);
     if (known !== null) return known;
-    const chat = this.#services.store.read((reader) => loadChat(reader, sessionId));
+    const chat = await this.#load(sessionId);
+    // Nothing may come between this look and the adding: a chat has one runtime, however many ask for it at once.
+    if (this.#entryOf(sessionId) !== undefined) return this.open(sessionId);
     if (chat === null) {
       throw new RefusedError(
         'not_found',
@@ -134,6 +136,7 @@ export class RuntimeRegistry {
     if (known !== null) return known;
     const isStored = this.#services.store.read((reader) => getSession(reader, chat.id)) !== null;
     if (isStored) return this.open(chat.id);
+    if (this.#entryOf(chat.id) !== undefined) return this.openOrCreate(chat);
     const session = makeSession({ ...chat, source: 'panel', createdAt: this.#services.now() });
     return this.#add(new ChatRuntime(this.#services, { session, messages: [], draft: emptyDraft }));
   }
@@ -294,6 +297,16 @@ export class RuntimeRegistry {
     return runtime;
   }
 
+  /** An answer that a dead window was writing is found here, too, not only at the start of a window. */
+  async #load(sessionId: string): Promise<LoadedChat | null> {
+    const { store, isWindowAlive, now } = this.#services;
+    const load = (): LoadedChat | null => store.read((reader) => loadChat(reader, sessionId));
+    const chat = load();
+    if (chat?.messages.some(({ status }) => status === 'streaming') !== true) return chat;
+    await recoverInterrupted(store, isWindowAlive, now());
+    return load();
+  }
+
   #refuseUnlessStored(sessionId: string): void {
     const isStored = this.#services.store.read((reader) => getSession(reader, sessionId)) !== null;
     if (isStored) return;
@@ -372,7 +385,9 @@ export class RuntimeRegistry {
   #checkOwners(): void {
     this.#cancelOwnerCheck();
     this.#cancelOwnerCheck = () => undefined;
-    const follows = [...this.#entries].some(({ runtime }) => runtime.state.owner === 'elsewhere');
+    const follows = [...this.#entries].some(
+      ({ runtime }) => runtime.state.owner === 'elsewhere' || runtime.showsForeignStream,
+    );
     if (!follows || this.#isShutDown) return;
     this.#cancelOwnerCheck = this.#services.timers.after(ownerCheckMs, () => void this.#ownersMayHaveDied());
   }

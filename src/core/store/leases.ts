@@ -81,11 +81,15 @@ export function isHeldByOther(
   return held?.isHeld === true && held.runtimeId !== runtimeId && isWindowAlive(held.windowId);
 }
 
+/** Whether this lease still holds: nobody took it over, and the chat was not archived. */
+export function holdsLease(reader: ReadTransaction, lease: Lease): boolean {
+  const held = getLease(reader, lease.sessionId);
+  return held?.isHeld === true && held.epoch === lease.epoch && held.runtimeId === lease.runtimeId;
+}
+
 /** First thing in every transaction of a runtime. Throws SessionNotOwnedError if the lease is not this one any more. */
 export function guardLease(reader: ReadTransaction, lease: Lease): void {
-  const held = getLease(reader, lease.sessionId);
-  const isOurs = held?.isHeld === true && held.epoch === lease.epoch && held.runtimeId === lease.runtimeId;
-  if (!isOurs) throw new SessionNotOwnedError(lease.sessionId);
+  if (!holdsLease(reader, lease)) throw new SessionNotOwnedError(lease.sessionId);
 }
 
 /** Lets go if it is still ours; does nothing otherwise. */
