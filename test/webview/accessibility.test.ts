@@ -49,6 +49,18 @@ describe('Accessibility', () => {
       await panel.settle();
       assert.deepEqual(await violations(panel), []);
     });
+
+    it(`finds no violation: the commands, and the menu of the chat, ${theme}`, async () => {
+      const panel = await suite.open({ ...samples['answer'], theme });
+      await panel.message.pressSequentially('/');
+      await panel.page.getByRole('listbox', { name: 'Commands' }).waitFor();
+      await panel.settle();
+      assert.deepEqual(await violations(panel), []);
+      await panel.button('More Actions').click();
+      await panel.page.getByRole('menu').waitFor();
+      await panel.settle();
+      assert.deepEqual(await violations(panel), []);
+    });
   }
 
   for (const theme of ['dark', 'light'] as const) {
@@ -90,6 +102,7 @@ describe('Accessibility', () => {
       'Model: Offline guide',
       'Copy',
       'Archive',
+      'More Actions',
     ];
     assert.deepEqual(
       wanted.filter((name) => !seen.has(name)),

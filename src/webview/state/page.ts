@@ -8,6 +8,7 @@ import type { Host } from '../host.ts';
 import type { PageConfig } from '../pageConfig.ts';
 import { words } from '../words.ts';
 import { ChatView } from './chatView.ts';
+import { findCommand, type CommandName } from './commands.ts';
 import { Connection, type Snapshot } from './connection.ts';
 import { DraftBox, type Position } from './draftBox.ts';
 import { KeptWords } from './keptWords.ts';
@@ -30,6 +31,7 @@ export class Page {
   readonly notice = signal<string | null>(null);
   /** For the live region: how turns start and end. */
   readonly announcement = signal('');
+  readonly isModelListOpen = signal(false);
   readonly isLoadingOlder = signal(false);
   /** Counts the host's requests to put the caret into the composer. */
   readonly focusRequests = signal(0);
@@ -58,9 +60,13 @@ export class Page {
   /** Text can be selected and copied, not changed: nobody is there to take it. */
   readonly isReadOnly = computed(() => this.connection.phase.value === 'stopped' || this.isElsewhere.value);
   readonly isBusy = computed(() => this.chat.running.value !== null || this.draft.pending.value.length > 0);
-  readonly canSend = computed(
-    () => this.isWritable.value && !this.isBusy.value && this.draft.text.value.trim() !== '',
-  );
+  /** The command that stands in the composer, alone. */
+  readonly command = computed(() => findCommand(this.draft.text.value));
+  readonly canSend = computed(() => {
+    if (!this.isWritable.value) return false;
+    if (this.command.value !== null) return true;
+    return !this.isBusy.value && this.draft.text.value.trim() !== '';
+  });
   readonly #host: Host;
   #olderAskedAt = 0;
 
@@ -79,8 +85,14 @@ export class Page {
     this.connection.start();
   }
 
+  /** Sends what stands in the composer, or does it. */
   send(): void {
-    if (this.canSend.value) {
+    const command = this.command.value;
+    if (this.canSend.value && command !== null) {
+      this.notice.value = null;
+      this.draft.type('', 0);
+      this.#run(command);
+    } else if (this.canSend.value) {
       this.notice.value = null;
       this.draft.send();
       this.sent.value += 1;
@@ -120,6 +132,14 @@ export class Page {
 
   reopen(): void {
     this.#host.post({ type: 'reopen' });
+  }
+
+  archiveAndStartNew(): void {
+    this.#host.post({ type: 'archiveAndStartNew' });
+  }
+
+  compact(): void {
+    this.#host.post({ type: 'compact' });
   }
 
   newChat(): void {
@@ -164,6 +184,19 @@ export class Page {
     this.#olderAskedAt = now;
     this.isLoadingOlder.value = true;
     this.#host.post({ type: 'loadOlder', before: oldest.id });
+  }
+
+  #run(command: CommandName): void {
+    switch (command) {
+      case '/compact':
+        return this.compact();
+      case '/archive':
+        return this.archive();
+      case '/new':
+        return this.newChat();
+      case '/model':
+        this.isModelListOpen.value = true;
+    }
   }
 
   #receive(message: HostMessage): void {

@@ -7,18 +7,12 @@ import { Icon } from './icon.tsx';
 
 /** A button that opens a list of models; keys as in a native select. */
 export function ModelPicker({ page }: { readonly page: Page }) {
-  const isOpen = useSignal(false);
-  const button = useRef<HTMLButtonElement>(null);
+  const isOpen = page.isModelListOpen;
   const models = page.models.value;
   const selected = models?.choices.find((choice) => choice.id === models.selectedId);
-  const close = (takesFocus: boolean) => {
-    isOpen.value = false;
-    if (takesFocus) button.current?.focus();
-  };
   return (
     <div class="model-picker">
       <button
-        ref={button}
         type="button"
         class="model-button"
         aria-haspopup="listbox"
@@ -36,7 +30,7 @@ export function ModelPicker({ page }: { readonly page: Page }) {
         <span class="model-name">{selected?.name ?? models?.selectedId ?? words.noModel}</span>
         <Icon name="chevron-down" />
       </button>
-      {isOpen.value && models !== null && <ModelList page={page} models={models} close={close} />}
+      {isOpen.value && models !== null && <ModelList page={page} models={models} />}
     </div>
   );
 }
@@ -44,10 +38,9 @@ export function ModelPicker({ page }: { readonly page: Page }) {
 interface ModelListProps {
   readonly page: Page;
   readonly models: Models;
-  readonly close: (takesFocus: boolean) => void;
 }
 
-function ModelList({ page, models, close }: ModelListProps) {
+function ModelList({ page, models }: ModelListProps) {
   const { choices, selectedId, problem } = models;
   const start = Math.max(
     0,
@@ -56,11 +49,17 @@ function ModelList({ page, models, close }: ModelListProps) {
   const active = useSignal(start);
   const popup = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLUListElement>(null);
+  /** Whence it was opened: its button, or the composer by `/model`. */
+  const opener = useRef(document.activeElement);
   useLayoutEffect(() => list.current?.focus(), []);
   useLayoutEffect(() => {
     list.current?.children[active.value]?.scrollIntoView({ block: 'nearest' });
   }, [active.value]);
 
+  const close = (givesFocusBack: boolean) => {
+    page.isModelListOpen.value = false;
+    if (givesFocusBack && opener.current instanceof HTMLElement) opener.current.focus();
+  };
   const choose = (index: number) => {
     const choice = choices[index];
     if (choice !== undefined && choice.id !== selectedId) page.selectModel(choice.id);
@@ -83,11 +82,13 @@ function ModelList({ page, models, close }: ModelListProps) {
   return (
     <div
       ref={popup}
-      class="model-popup"
+      class="popup model-popup"
       onFocusOut={(event) => {
         const { relatedTarget } = event;
-        const isInside = relatedTarget instanceof Node && popup.current?.contains(relatedTarget) === true;
-        if (!isInside) close(false);
+        // The button closes its list itself.
+        const isInside =
+          relatedTarget instanceof Node && popup.current?.parentElement?.contains(relatedTarget);
+        if (isInside !== true) close(false);
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;

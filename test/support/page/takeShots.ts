@@ -6,15 +6,19 @@ import { PageServer } from './pageServer.ts';
 import { openPanel } from './panelPage.ts';
 import { samples } from './samples.ts';
 
+const pictures = { ...samples, commands: samples['answer'], menu: samples['answer'] };
+
 async function takeShots(folder: string, wanted: readonly string[]): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const server = await PageServer.start();
   const browser = await launchBrowser();
   for (const theme of ['dark', 'light', 'highContrast'] as const) {
-    for (const [name, options] of Object.entries(samples)) {
+    for (const [name, options] of Object.entries(pictures)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue;
       const panel = await openPanel(browser, server, { ...options, theme, width: 760, height: 900 });
       await panel.page.locator('.welcome, .turn, .chooser').first().waitFor();
+      if (name === 'commands') await panel.message.pressSequentially('/');
+      if (name === 'menu') await panel.button('More Actions').click();
       await panel.settle();
       await panel.page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
       await panel.page.context().close();
