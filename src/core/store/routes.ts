@@ -180,8 +180,8 @@ export function releaseRoutes(writer: WriteTransaction, windowId: string): void 
 /** The user closed the panel. The route stays: it still says what the panel showed. */
 export function closeRoute(writer: WriteTransaction, key: string, now: number): void {
   const route = getRoute(writer, key);
-  if (route === null || (route.closedAt !== null && route.windowId === null)) return;
-  writer.run('UPDATE routes SET closed_at = ?, window_id = NULL WHERE key = ?', [route.closedAt ?? now, key]);
+  if (route === null || route.closedAt !== null) return;
+  writer.run('UPDATE routes SET closed_at = ?, window_id = NULL WHERE key = ?', [now, key]);
 }
 
 export function deleteRoute(writer: WriteTransaction, key: string): void {

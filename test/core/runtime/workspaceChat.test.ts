@@ -199,7 +199,7 @@ describe('The route of a panel', function () {
     await addRoutes(store, [{ updatedAt: 10 }]);
     await claim(store, 'w1', ['w1']);
     const { seq } = store;
-    await claim(store, 'w1', ['w1']);
+    assert.equal((await claim(store, 'w1', ['w1']))?.windowId, 'w1');
     assert.deepEqual([store.seq, store.read((reader) => getRoute(reader, 'panel:p'))?.updatedAt], [seq, 10]);
   });
 
