@@ -44,7 +44,7 @@ describe('A chat', function () {
 
   it(`that the user did not archive is listed, opens and shows every acknowledged message once, in order, whatever happens (${runs} lives)`, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.commands(commands, { maxCommands: 30, size: 'max' }), async (sequence) => {
+      fc.asyncProperty(fc.commands(commands, { maxCommands: 24, size: 'max' }), async (sequence) => {
         const stage = new Stage();
         try {
           await fc.asyncModelRun(() => ({ model: {}, real: stage }), sequence);

@@ -21,6 +21,7 @@ export class Stage {
   /** Those that were replaced by a new one. */
   readonly left: ExpectedChat[] = [];
   #texts = 0;
+  #compared = 0;
 
   get all(): readonly ExpectedChat[] {
     return [...this.chats, ...this.left];
@@ -77,16 +78,21 @@ export class Stage {
   async compare(): Promise<void> {
     await this.settled();
     for (const window of this.live) {
-      assertShown(window.store, this.all);
       for (const [chatId, panel] of window.panels) {
         const chat = this.all.find(({ id }) => id === chatId);
         if (chat === undefined || panel.state === null || !panel.visible) continue;
         assertMessages(panel.state.messages, chat, 'the panel');
       }
-      for (const chat of this.all.filter(({ streamsIn }) => streamsIn !== null)) {
-        const lease = window.store.read((reader) => getLease(reader, tipOf(reader, chat.id)));
-        assert.deepEqual([lease?.isHeld, lease?.windowId], [true, chat.streamsIn], 'the lease of an answer');
-      }
+    }
+    // Windows of one journal hold the same; that they do is held by the store's own tests.
+    this.#compared += 1;
+    const window = this.live[this.#compared % this.live.length];
+    if (window === undefined) return;
+    const { store } = window;
+    assertShown(store, this.all);
+    for (const chat of this.all.filter(({ streamsIn }) => streamsIn !== null)) {
+      const lease = store.read((reader) => getLease(reader, tipOf(reader, chat.id)));
+      assert.deepEqual([lease?.isHeld, lease?.windowId], [true, chat.streamsIn], 'the lease of an answer');
     }
   }
 }
