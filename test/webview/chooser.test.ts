@@ -41,12 +41,13 @@ describe('A panel that lost track of its chat', () => {
   it('takes the question for an answer: asks no more, and gives no warning', async () => {
     const panel = await suite.open(lostPanel);
     await panel.button('New Chat').waitFor();
+    const asked = panel.host.posted('ready').length;
     for (let count = 1; count <= 6; count += 1) {
       await panel.page.clock.runFor(2000);
       const { nonce } = await panel.host.waitForPost('ping', count);
       await panel.host.deliver({ type: 'pong', nonce });
     }
-    assert.equal(panel.host.posted('ready').length, 1);
+    assert.equal(panel.host.posted('ready').length, asked);
     assert.equal(await panel.page.getByRole('status').count(), 0);
   });
 

@@ -22,7 +22,7 @@ export interface FakeHostOptions {
 
 export type ChatChoices = Extract<HostMessage, { type: 'chooseChat' }>['choices'];
 
-export const twoModels: ModelPicker = {
+const twoModels: ModelPicker = {
   choices: [
     { id: 'offline', name: 'Offline guide', detail: 'Built in: searches this workspace, no language model' },
     { id: 'local/llama', name: 'Llama 3.3', detail: 'http://127.0.0.1:11434' },
