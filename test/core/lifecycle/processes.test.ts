@@ -1,0 +1,175 @@
+/** Windows of real processes that are killed while they chat. */
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import fc from 'fast-check';
+import { ulid } from 'ulid';
+import * as v from 'valibot';
+import { loadChat } from '../../../src/core/runtime/loadChat.ts';
+import { recoverInterrupted } from '../../../src/core/runtime/recovery.ts';
+import type { Message } from '../../../src/core/session/model.ts';
+import { getLease } from '../../../src/core/store/leases.ts';
+import { listChats } from '../../../src/core/store/sessions.ts';
+import { Store } from '../../../src/core/store/store.ts';
+import { wasmFile } from '../store/support/values.ts';
+
+const kills = Number(process.env['HOLDFAST_KILLS'] ?? 10);
+const seed = Number(process.env['HOLDFAST_SEED'] ?? 1);
+/** What was shown for longer than this is on disk, in milliseconds. */
+const lossBound = 250;
+
+const lineSchema = v.object({
+  kind: v.picklist(['sent', 'said', 'answered']),
+  chat: v.string(),
+  text: v.string(),
+  at: v.number(),
+});
+type Line = Readonly<v.InferOutput<typeof lineSchema>>;
+
+class ChattyWindow {
+  readonly lines: Line[] = [];
+  readonly ended: Promise<unknown>;
+  readonly #process: ChildProcess;
+  #rest = '';
+  #errors = '';
+  #isKilled = false;
+
+  constructor(program: string, folder: string, name: string, chats: readonly string[]) {
+    this.#process = spawn(process.execPath, [program, folder, wasmFile, name, ...chats], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#process.stdout?.on('data', (chunk: Buffer) => {
+      const lines = (this.#rest + chunk.toString()).split('\n');
+      this.#rest = lines.pop() ?? '';
+      this.lines.push(...lines.map((line) => v.parse(lineSchema, JSON.parse(line))));
+    });
+    this.#process.stderr?.on('data', (chunk: Buffer) => void (this.#errors += chunk.toString()));
+    this.ended = once(this.#process, 'close');
+  }
+
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
+  /** Resolves once it has printed so many lines. */
+  async until(count: number): Promise<void> {
+    while (this.lines.length < count) {
+      assert.equal(this.#process.exitCode, null, this.#errors);
+      if (this.#process.stdout !== null) await once(this.#process.stdout, 'data');
+    }
+  }
+
+  async kill(): Promise<void> {
+    this.#isKilled = true;
+    this.#process.kill('SIGKILL');
+    await this.ended;
+  }
+}
+
+describe('Chats of windows that are killed', function () {
+  this.timeout(20_000 + kills * 10_000);
+
+  it(`keep what was acknowledged, and all but the last quarter of a second of an answer; they stay open (${kills} kills)`, async () => {
+    const temporary = mkdtempSync(join(tmpdir(), 'holdfast-kills-'));
+    const folder = join(temporary, 'store');
+    const program = await bundle(temporary);
+    const chats = [ulid(), ulid(), ulid()];
+    const windows: ChattyWindow[] = [];
+    const moments = fc.sample(fc.nat(250), { numRuns: kills, seed });
+    const start = (): ChattyWindow => {
+      const window = new ChattyWindow(program, folder, `w${windows.length}`, chats);
+      windows.push(window);
+      return window;
+    };
+    try {
+      let victim = start();
+      for (const moment of moments) {
+        const next = start();
+        await victim.until(moment);
+        await victim.kill();
+        await check(folder, windows, chats);
+        victim = next;
+      }
+      await victim.until(1);
+      await victim.kill();
+      await check(folder, windows, chats);
+    } finally {
+      await Promise.all(windows.map((window) => window.kill()));
+      rmSync(temporary, { recursive: true, force: true });
+    }
+  });
+});
+
+async function bundle(folder: string): Promise<string> {
+  const program = join(folder, 'chattyWindow.cjs');
+  await build({
+    entryPoints: [join(import.meta.dirname, 'chattyWindow.ts')],
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    outfile: program,
+    logLevel: 'error',
+  });
+  return program;
+}
+
+/** Opens the folder as a window that starts, and compares. */
+async function check(
+  folder: string,
+  windows: readonly ChattyWindow[],
+  chats: readonly string[],
+): Promise<void> {
+  const windowId = ulid();
+  const store = await Store.open({ folder, wasm: wasmFile, checkpointWorkerFile: null, windowId });
+  try {
+    await recoverInterrupted(store, (id) => store.isWindowAlive(id), Date.now());
+    const known = windows.map((window) => ({ isKilled: window.isKilled, lines: [...window.lines] }));
+    for (const chat of chats) {
+      const loaded = store.read((reader) => loadChat(reader, chat));
+      const lines = known.flatMap((window) => window.lines.filter((line) => line.chat === chat));
+      if (loaded === null) {
+        assert.equal(lines.length, 0, 'a chat is gone');
+        continue;
+      }
+      assert.equal(loaded.session.endReason, null);
+      assertHolds(loaded.messages, lines);
+      for (const window of known.filter(({ isKilled }) => isKilled)) {
+        assertWithinBound(loaded.messages, chat, window.lines);
+      }
+      const lease = store.read((reader) => getLease(reader, chat));
+      const isWritten = lease?.isHeld === true && store.isWindowAlive(lease.windowId);
+      const streams = loaded.messages.filter(({ status }) => status === 'streaming').length;
+      assert.ok(streams === 0 || (isWritten && streams === 1), 'an answer of the dead is shown as running');
+    }
+    const listed = store.read((reader) => listChats(reader, { archived: false, limit: 10 }));
+    const started = chats.filter((chat) => store.read((reader) => loadChat(reader, chat)) !== null);
+    assert.deepEqual(listed.map(({ session }) => session.id).sort(), started.sort());
+  } finally {
+    await store.close();
+  }
+}
+
+/** Every acknowledged prompt and answer is there once. */
+function assertHolds(messages: readonly Message[], lines: readonly Line[]): void {
+  for (const { kind, text } of lines.filter((line) => line.kind !== 'said')) {
+    const role = kind === 'sent' ? 'user' : 'assistant';
+    const found = messages.filter((message) => message.role === role && message.text === text);
+    assert.equal(found.length, 1, `"${text}" was acknowledged and is there ${found.length} times`);
+  }
+  const prompts = messages.filter(({ role }) => role === 'user').map(({ text }) => text);
+  assert.equal(new Set(prompts).size, prompts.length, 'a prompt is there twice');
+}
+
+/** Measured by the clock of the window itself: it lived at least until its last line. */
+function assertWithinBound(messages: readonly Message[], chat: string, lines: readonly Line[]): void {
+  const end = lines.at(-1)?.at ?? 0;
+  const said = lines.filter((line) => line.kind === 'said' && line.at < end - lossBound);
+  for (const { text } of said.filter((line) => line.chat === chat)) {
+    const isThere = messages.some((message) => message.role === 'assistant' && message.text.startsWith(text));
+    assert.ok(isThere, `"${text}" was shown for longer than ${lossBound} ms and is lost`);
+  }
+}
