@@ -128,6 +128,13 @@ describe('Compacting a chat', function () {
     );
   });
 
+  it('counts the tokens of the whole chat once', async () => {
+    const store = await openStore();
+    await compact(store, await arrange(store, { inputTokens: 7, outputTokens: 3 }));
+    const [row] = store.read((reader) => listChats(reader, { limit: 9 }));
+    assert.deepEqual([row?.session.inputTokens, row?.session.outputTokens], [7, 3]);
+  });
+
   it('moves the routes, the lease and what was typed', async () => {
     const store = await openStore();
     const before = await arrange(store);

@@ -211,7 +211,12 @@ describe('The route of a panel', function () {
     await store.write((writer) => closeRoute(writer, 'panel:none', 70));
     const [route] = store.read((reader) => listRoutes(reader));
     assert.deepEqual([route?.closedAt, route?.windowId], [60, null]);
-    assert.equal((await claim(store, 'w2', ['w1', 'w2']))?.closedAt, null);
+    const shownAgain = await claim(store, 'w2', ['w1', 'w2']);
+    assert.equal(shownAgain?.closedAt, null);
+    assert.deepEqual(
+      store.read((reader) => getRoute(reader, 'panel:p')),
+      shownAgain,
+    );
   });
 
   it('is remembered by its chat, also when it was there before the row and is gone', async () => {
