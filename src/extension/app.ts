@@ -10,6 +10,8 @@ import { RuntimeRegistry } from '../core/runtime/registry.ts';
 import { systemTimers } from '../core/runtime/timers.ts';
 import { recoverInterrupted } from '../core/runtime/recovery.ts';
 import { Store } from '../core/store/store.ts';
+import { focusedFollowInterval, unfocusedFollowInterval } from '../core/store/storeOptions.ts';
+import { reportFaults } from './faultReport.ts';
 import { systemPrompt } from '../core/runtime/systemPrompt.ts';
 import { makeWorkspaceTools } from '../core/tools/workspaceTools.ts';
 import { ChatList } from './chatList.ts';
@@ -65,6 +67,8 @@ export function createApp(context: vscode.ExtensionContext): App {
       log,
     });
     models.onDidChange(() => registry.modelsChanged());
+    followByFocus(store, disposables);
+    void reportFaults(store);
     return { store, registry, routes };
   };
   const core = new CoreAccess(openCore);
@@ -74,4 +78,12 @@ export function createApp(context: vscode.ExtensionContext): App {
   const list = disposables.add(new ChatList(core));
   disposables.add(registerCommands({ core, panels, list, models, log }));
   return { close: () => core.close(), dispose: () => disposables.dispose() };
+}
+
+/** A window that nobody looks at follows the others at leisure. */
+function followByFocus(store: Store, disposables: Disposables): void {
+  const follow = ({ focused }: vscode.WindowState): void =>
+    store.follow(focused ? focusedFollowInterval : unfocusedFollowInterval);
+  follow(vscode.window.state);
+  disposables.add(vscode.window.onDidChangeWindowState(follow));
 }

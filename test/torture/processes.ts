@@ -56,7 +56,7 @@ class TortureWriter {
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-export async function bundle(out: string): Promise<{ entry: string; worker: string }> {
+async function bundle(out: string): Promise<{ entry: string; worker: string }> {
   const root = path.resolve(import.meta.dirname, '../..');
   await build({
     entryPoints: {

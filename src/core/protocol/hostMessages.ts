@@ -8,10 +8,9 @@ import { draftSchema, problemSchema } from '../session/model.ts';
 import { chatStateSchema } from '../session/reducer.ts';
 
 /** A model the user can pick. `id` is `provider/model` or `offline`. */
-export const modelChoiceSchema = v.object({ id: v.string(), name: v.string(), detail: v.string() });
-export type ModelChoice = Readonly<v.InferOutput<typeof modelChoiceSchema>>;
+const modelChoiceSchema = v.object({ id: v.string(), name: v.string(), detail: v.string() });
 
-export const modelPickerSchema = v.object({
+const modelPickerSchema = v.object({
   choices: v.array(modelChoiceSchema),
   selectedId: v.string(),
   /** Settings that could not be used, as a sentence; null when all is well. */

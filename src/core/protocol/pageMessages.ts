@@ -3,11 +3,11 @@ import * as v from 'valibot';
 import { draftSchema } from '../session/model.ts';
 
 /** A prompt on its way: sent by the page, not yet seen in the transcript. */
-export const pendingPromptSchema = v.object({ messageId: v.string(), text: v.string() });
+const pendingPromptSchema = v.object({ messageId: v.string(), text: v.string() });
 export type PendingPrompt = Readonly<v.InferOutput<typeof pendingPromptSchema>>;
 
 /** Where the view stands: `offset` pixels below the top of this message. Holds when older pages or other widths change the pixels above. */
-export const scrollAnchorSchema = v.object({ messageId: v.string(), offset: v.number() });
+const scrollAnchorSchema = v.object({ messageId: v.string(), offset: v.number() });
 export type ScrollAnchor = Readonly<v.InferOutput<typeof scrollAnchorSchema>>;
 
 /**

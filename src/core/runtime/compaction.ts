@@ -18,7 +18,7 @@ import type { ReadTransaction, WriteTransaction } from '../store/transaction.ts'
 import { RefusedError } from './problems.ts';
 
 /** Tokens of the newest turns that stay word for word. */
-export const defaultKeptTokens = 4000;
+const defaultKeptTokens = 4000;
 
 export interface Compaction {
   readonly sessionId: string;

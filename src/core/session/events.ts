@@ -19,7 +19,7 @@ export const ownerSchema = v.picklist(['here', 'elsewhere']);
 export type Owner = v.InferOutput<typeof ownerSchema>;
 
 /** How a turn ended: exactly one of these per turn. */
-export const stopReasonSchema = v.picklist(['complete', 'stopped', 'error']);
+const stopReasonSchema = v.picklist(['complete', 'stopped', 'error']);
 export type StopReason = v.InferOutput<typeof stopReasonSchema>;
 
 export const turnSchema = v.object({
@@ -29,7 +29,6 @@ export const turnSchema = v.object({
   /** `waiting`: no answer yet; `streaming`: text or tools; `stopping`: the user pressed Stop. */
   phase: v.picklist(['waiting', 'streaming', 'stopping']),
 });
-export type Turn = Readonly<v.InferOutput<typeof turnSchema>>;
 
 const messageAdded = v.object({ type: v.literal('messageAdded'), message: messageSchema });
 const textAppended = v.object({ type: v.literal('textAppended'), id: v.string(), text: v.string() });

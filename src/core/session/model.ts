@@ -7,12 +7,11 @@
 import * as v from 'valibot';
 
 /** Who made the session. Decides what automatic cleanup may do to its row. */
-export const sourceSchema = v.picklist(['panel', 'cli', 'api']);
+const sourceSchema = v.picklist(['panel', 'cli', 'api']);
 export type Source = v.InferOutput<typeof sourceSchema>;
 
 /** How a session came from its parent. Only `compaction` continues the same chat; the column says so, it is never inferred. */
 export const edgeSchema = v.picklist(['compaction', 'branch', 'reset']);
-export type Edge = v.InferOutput<typeof edgeSchema>;
 
 export const endReasonSchema = v.picklist([
   'panel_closed',
@@ -28,12 +27,10 @@ export const endReasonSchema = v.picklist([
 export type EndReason = v.InferOutput<typeof endReasonSchema>;
 
 /** `none`: not titled yet, shown by its preview; `auto`: derived from the first prompt; `user`: chosen, never overridden. */
-export const titleSourceSchema = v.picklist(['none', 'auto', 'user']);
-export type TitleSource = v.InferOutput<typeof titleSourceSchema>;
+const titleSourceSchema = v.picklist(['none', 'auto', 'user']);
 
 /** `summary` rows are written by compaction: the model reads them as context, the panel shows them folded. */
 export const roleSchema = v.picklist(['user', 'assistant', 'tool', 'summary']);
-export type Role = v.InferOutput<typeof roleSchema>;
 
 export const messageStatusSchema = v.picklist(['complete', 'streaming', 'interrupted', 'error', 'not_sent']);
 export type MessageStatus = v.InferOutput<typeof messageStatusSchema>;

@@ -18,7 +18,7 @@ import type { Value, WriteTransaction } from './transaction.ts';
  * Largest frame in bytes. Contents over 256 kB belong into blob files, written before their frame; until those are there a
  * frame may be larger.
  */
-export const largestFrame = 64 * 1024 * 1024;
+const largestFrame = 64 * 1024 * 1024;
 /** A race lost so often is no race. */
 const mostAttempts = 1000;
 

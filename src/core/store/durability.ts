@@ -70,11 +70,16 @@ export class Durability {
 
   /** Syncs what is unsynced and closes the journals that were left. */
   async drain(): Promise<void> {
-    while (this.#running !== null) await this.#running;
+    await this.#settled();
     if (this.#durable < this.#options.current().seq || this.#left.length > 0) {
       this.#start();
-      while (this.#running !== null) await this.#running;
+      await this.#settled();
     }
+  }
+
+  /** Waits until no sync is under way; one may start while another is waited for. */
+  async #settled(): Promise<void> {
+    for (let running = this.#running; running !== null; running = this.#running) await running;
   }
 
   #start(): void {

@@ -51,7 +51,7 @@ export class StoreReadOnlyError extends StoreError {
 }
 
 /** No space left (or the quota is used up). Nothing was changed; the same write may be tried again later. */
-export class StoreFullError extends StoreError {
+class StoreFullError extends StoreError {
   constructor(folder: string, cause?: unknown) {
     super(
       'full',

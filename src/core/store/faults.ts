@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { ReadTransaction, WriteTransaction } from './transaction.ts';
 
-export const faultSchema = v.object({
+const faultSchema = v.object({
   /** Unix time in milliseconds. */
   at: v.number(),
   /** Changes that are lost, as ranges of journal numbers. */

@@ -38,7 +38,7 @@ export function snapshotName(generation: number, seq: number, crc: number): stri
   return `state-${generation}-${seq}-${formatCrc(crc)}.db`;
 }
 
-export function parseSnapshotName(name: string): SnapshotName | null {
+function parseSnapshotName(name: string): SnapshotName | null {
   const match = snapshotPattern.exec(name);
   if (match === null) return null;
   const [, generation, seq, crc = ''] = match;

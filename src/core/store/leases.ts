@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { SessionNotOwnedError } from './errors.ts';
 import type { ReadTransaction, Row, WriteTransaction } from './transaction.ts';
 
-export const leaseSchema = v.object({
+const leaseSchema = v.object({
   sessionId: v.string(),
   runtimeId: v.string(),
   windowId: v.string(),

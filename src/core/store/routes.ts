@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
 
-export const routeSchema = v.object({
+const routeSchema = v.object({
   /** `panel:<ulid>` or `workspace:<key>`. */
   key: v.string(),
   sessionId: v.string(),

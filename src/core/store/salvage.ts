@@ -91,7 +91,7 @@ function readFrames(files: FileLayer, folder: string, generation: number): Frame
  * The frames to replay: those that chain from the start, then, behind each gap, the longest chain that goes on from there
  * (shorter ones are frames that had lost a race).
  */
-export function chooseFrames(frames: readonly Frame[], start: { seq: number; crc: number }): Frame[] {
+function chooseFrames(frames: readonly Frame[], start: { seq: number; crc: number }): Frame[] {
   const chosen: Frame[] = [];
   let position = start;
   let index = 0;

@@ -28,7 +28,7 @@ export interface ChatRow {
 }
 
 /** Where a page of a list ends; give it to get the next one. */
-export interface ListCursor {
+interface ListCursor {
   readonly lastActivityAt: number;
   readonly id: string;
 }

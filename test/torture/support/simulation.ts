@@ -17,7 +17,7 @@ import { MemoryDisk, type MemoryHandle } from './memoryDisk.ts';
 import type { Random } from './random.ts';
 
 export const folder = path.resolve('/store');
-export const sessionId = 'the-session';
+const sessionId = 'the-session';
 
 export interface World {
   readonly engine: Engine;
