@@ -118,6 +118,8 @@ export async function until(condition: () => boolean, what: string): Promise<voi
 
 export class World {
   readonly folder = mkdtempSync(join(tmpdir(), 'holdfast-lifecycle-'));
+  /** Nothing can be written while it is. */
+  isDiskFull = false;
   readonly #opened: LiveWindow[] = [];
   readonly #deadProcesses = new Set<number>();
 
@@ -196,6 +198,7 @@ export class World {
   #openStore(processId: number): Promise<Store> {
     const append: FileLayer['append'] = (descriptor, bytes) => {
       if (this.#deadProcesses.has(processId)) throw Object.assign(new Error('killed'), { code: 'EIO' });
+      if (this.isDiskFull) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       return filesWithoutSync.append(descriptor, bytes);
     };
     return Store.open({

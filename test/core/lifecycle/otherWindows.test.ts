@@ -1,0 +1,299 @@
+/** A chat that is open in one window, and what other windows do to it meanwhile. */
+import assert from 'node:assert/strict';
+import { ulid } from 'ulid';
+import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
+import { Ownership } from '../../../src/core/runtime/ownership.ts';
+import { getDraft } from '../../../src/core/store/drafts.ts';
+import { takeOverLease } from '../../../src/core/store/leases.ts';
+import { tipOf } from '../../../src/core/store/lineage.ts';
+import { getMessage, insertMessage, listMessages } from '../../../src/core/store/messages.ts';
+import { endSession, getSession, insertSession } from '../../../src/core/store/sessions.ts';
+import { displayMessages } from '../../../src/core/store/transcript.ts';
+import { aMessage, aSession } from '../store/support/values.ts';
+import { minute, newChat, Panel, rounds, until, World, type LiveWindow } from './world.ts';
+
+describe('A chat that is open in a window', function () {
+  this.timeout(30_000);
+  let world: World;
+  let here: LiveWindow;
+  let other: LiveWindow;
+  beforeEach(async () => {
+    world = new World();
+    here = await world.start();
+    other = await world.start();
+  });
+  afterEach(() => world.close());
+
+  it('has one runtime there, however many ask for it at once', async () => {
+    const id = ulid();
+    const made = await Promise.all([1, 2, 3].map(() => here.registry.openOrCreate(newChat(id))));
+    assert.deepEqual([new Set(made).size, here.registry.size], [1, 1]);
+    const { runtime } = await answered(here, id);
+    await here.registry.detach(runtime, [...runtime.viewers][0] ?? panelOf(here, id), 'disposed');
+    const opened = await Promise.all([1, 2, 3].map(() => other.registry.open(id)));
+    assert.deepEqual([new Set(opened).size, other.registry.size], [1, 1]);
+  });
+
+  it('goes on at the tip after another window compacted it: order kept, the model given the summary', async () => {
+    const { id, runtime } = await answered(here);
+    await letGo(here, id);
+    const watching = await other.registry.open(id);
+    const panel = new Panel(other, id);
+    other.registry.attach(watching, panel);
+    await here.registry.compact(id);
+    await letGo(here, id);
+    await turn(other, watching, 'After');
+    const tip = other.store.read((reader) => tipOf(reader, id));
+    assert.notEqual(tip, id);
+    assert.equal(watching.session.id, tip);
+    const shown = other.store.read((reader) => displayMessages(reader, id)).messages;
+    assert.deepEqual(
+      shown.map(({ role, text }) => (role === 'summary' ? role : text)),
+      ['Hello', 'Hi', 'summary', 'After', 'Hi'],
+    );
+    assert.deepEqual(panel.state?.session.id, tip);
+    const asked = other.modelOf(id).requests.at(-1)?.messages[0]?.text ?? '';
+    assert.match(asked, /^Summary of the conversation/);
+    assert.equal(runtime.isFinalized, true);
+  });
+
+  it('keeps the turns that another window carried over into the tip, for the model', async () => {
+    const { id } = await answered(here);
+    const first = await here.registry.open(id);
+    await turn(here, first, 'Second');
+    await letGo(here, id);
+    const watching = await other.registry.open(id);
+    await here.registry.compact(id);
+    await letGo(here, id);
+    await turn(other, watching, 'Third');
+    const asked =
+      other
+        .modelOf(id)
+        .requests.at(-1)
+        ?.messages.map(({ text }) => text) ?? [];
+    assert.match(asked[0] ?? '', /^Summary[\s\S]*\n\nSecond$/);
+    assert.deepEqual(asked.slice(1), ['Hi', 'Third']);
+  });
+
+  it('is writable again after another window archived and reopened it', async () => {
+    const { id, runtime } = await answered(here);
+    await other.registry.archive(id);
+    await here.settled();
+    await assert.rejects(runtime.send(ulid(), 'Too late'), { reason: 'archived' });
+    await other.registry.reopen(id);
+    await turn(here, runtime, 'Again');
+    assert.deepEqual(texts(other, id), ['Hello', 'Hi', 'Again', 'Hi']);
+  });
+
+  it('stops its answer when another window archives it, and is given back like any other', async () => {
+    const { id, runtime } = await running(here);
+    await other.registry.archive(id);
+    await here.settled();
+    await until(() => !runtime.isRunning, 'the answer stopped by itself');
+    for (const panel of here.panels.values()) panel.visible = false;
+    here.timers.pass(31 * minute);
+    await here.settled();
+    assert.equal(here.registry.size, 0, 'what may not be written keeps no runtime');
+    assert.deepEqual(texts(here, id), ['Go', 'Begun']);
+  });
+
+  it('keeps words that could not be saved, whatever another window writes meanwhile, and saves them later', async () => {
+    const { id, runtime } = await running(here);
+    world.isDiskFull = true;
+    here.modelOf(id).answer(' and not saved');
+    await until(() => !runtime.isRunning, 'the answer is over');
+    await runtime.flush();
+    assert.equal(runtime.hasUnwritten, true);
+    world.isDiskFull = false;
+    await answered(other);
+    await here.settled();
+    assert.equal(runtime.state.messages.at(-1)?.text, 'Begun and not saved');
+    await runtime.flush();
+    assert.deepEqual(texts(other, id), ['Go', 'Begun and not saved']);
+  });
+
+  it('is not given back while it holds words that are not saved', async () => {
+    const { id, runtime } = await running(here);
+    world.isDiskFull = true;
+    here.modelOf(id).answer(' and not saved');
+    await until(() => !runtime.isRunning, 'the answer is over');
+    const panel = panelOf(here, id);
+    await panel.leave('lost');
+    here.timers.pass(60 * minute);
+    await here.settled();
+    here.timers.pass(60 * minute);
+    await here.settled();
+    assert.equal(here.registry.get(id), runtime);
+    world.isDiskFull = false;
+    await runtime.flush();
+    here.timers.pass(60 * minute);
+    await here.settled();
+    assert.equal(here.registry.size, 0);
+    assert.deepEqual(texts(other, id), ['Go', 'Begun and not saved']);
+  });
+
+  it('of a window that died in its answer shows it as interrupted when it is opened', async () => {
+    const { id } = await running(other);
+    other.kill([id]);
+    const opened = await here.registry.open(id);
+    assert.deepEqual(
+      opened.state.messages.map(({ status, text }) => [status, text]),
+      [
+        ['complete', 'Go'],
+        ['interrupted', 'Begun'],
+      ],
+    );
+  });
+
+  it('of a window that died in its answer shows it as interrupted soon, also when a third window woke the followers', async () => {
+    const { id } = await running(other);
+    const panel = new Panel(here, id);
+    await panel.attached();
+    assert.equal(panel.state?.owner, 'elsewhere');
+    other.kill([id]);
+    await answered(await world.start()); // its start recovers, and tells
+    await here.settled();
+    here.timers.pass(1000);
+    await here.settled();
+    assert.deepEqual([panel.state?.owner, panel.state?.messages.at(-1)?.status], ['here', 'interrupted']);
+  });
+
+  it('that nobody recovered yet is recovered within a second of being shown', async () => {
+    const { id } = await running(other);
+    const panel = new Panel(here, id);
+    await panel.attached();
+    other.kill([id]);
+    await answered(here); // its own writing makes it look at the owners, who are dead now
+    (await panel.attached()).changedElsewhere();
+    assert.equal(panel.state?.messages.at(-1)?.status, 'streaming');
+    here.timers.pass(1000);
+    await here.settled();
+    assert.equal(panel.state?.messages.at(-1)?.status, 'interrupted');
+  });
+
+  it('refuses a write to a row that another window has compacted', async () => {
+    const { id } = await answered(here);
+    await letGo(here, id);
+    await other.registry.compact(id);
+    await assert.rejects(
+      ownership(here).write(id, () => undefined),
+      { reason: 'session_not_owned' },
+    );
+  });
+
+  it('refuses a write to a row that the user has archived, and not to one that cleanup has ended', async () => {
+    const id = await row(here);
+    await here.store.write((writer) => endSession(writer, id, 'crash', 1));
+    await ownership(here).write(id, () => undefined);
+    const archived = await row(here);
+    await here.store.write((writer) => endSession(writer, archived, 'archived', 1));
+    await assert.rejects(
+      ownership(here).write(archived, () => undefined),
+      { reason: 'archived' },
+    );
+  });
+
+  it('taken from a dead writer has nothing streaming any more, in the same transaction', async () => {
+    const id = await row(here);
+    const message = aMessage(id, { role: 'assistant', status: 'streaming', text: 'so far' });
+    await here.store.write((writer) => {
+      insertMessage(writer, message);
+      takeOverLease(writer, { sessionId: id, runtimeId: 'dead', windowId: 'dead', now: 1 });
+    });
+    const status = await ownership(here, () => false).write(
+      id,
+      (writer) => getMessage(writer, message.id)?.status,
+    );
+    assert.equal(status, 'interrupted');
+  });
+
+  it('knows when its lease is lost, and asks anew only after forgetting it', async () => {
+    const id = await row(here);
+    const ours = ownership(here);
+    const isLost = (): boolean => here.store.read((reader) => ours.isLost(reader));
+    assert.equal(isLost(), false);
+    await ours.write(id, () => undefined);
+    assert.equal(isLost(), false);
+    await here.store.write((writer) => writer.run('UPDATE leases SET is_held = 0'));
+    assert.equal(isLost(), true);
+    await assert.rejects(
+      ours.write(id, () => undefined),
+      { reason: 'session_not_owned' },
+    );
+    ours.forget();
+    await ours.write(id, () => undefined);
+    assert.deepEqual([ours.lease?.epoch, isLost()], [2, false]);
+  });
+
+  it('writes what was typed when its runtime is taken down', async () => {
+    const { id, runtime } = await answered(here);
+    runtime.setDraft({ text: 'Half a thou', caret: 3, scroll: null, editedAt: Date.now() + 1000 });
+    await here.registry.shutDown();
+    assert.equal(other.store.read((reader) => getDraft(reader, id))?.draft.text, 'Half a thou');
+  });
+});
+
+function ownership(window: LiveWindow, isWindowAlive: (id: string) => boolean = () => true): Ownership {
+  return new Ownership({ store: window.store, runtimeId: ulid(), now: () => 5, isWindowAlive });
+}
+
+async function row(window: LiveWindow): Promise<string> {
+  const session = aSession();
+  await window.store.write((writer) => insertSession(writer, session));
+  return session.id;
+}
+
+interface Chat {
+  readonly id: string;
+  readonly runtime: ChatRuntime;
+}
+
+async function shown(window: LiveWindow, id: string): Promise<ChatRuntime> {
+  const panel = new Panel(window, id);
+  window.panels.set(id, panel);
+  return panel.attached();
+}
+
+async function turn(window: LiveWindow, runtime: ChatRuntime, text: string): Promise<void> {
+  await runtime.send(ulid(), text);
+  window.modelOf(runtime.session.modelId ?? '').answer('Hi');
+  await until(() => !runtime.isRunning, 'the answer is over');
+  await runtime.flush();
+}
+
+async function answered(window: LiveWindow, id = ulid()): Promise<Chat> {
+  const runtime = await shown(window, id);
+  await turn(window, runtime, 'Hello');
+  return { id, runtime };
+}
+
+async function running(window: LiveWindow): Promise<Chat> {
+  const id = ulid();
+  const runtime = await shown(window, id);
+  await runtime.send(ulid(), 'Go');
+  window.modelOf(id).play({ type: 'text', text: 'Begun' });
+  await until(() => runtime.state.messages.at(-1)?.text === 'Begun', 'it speaks');
+  await runtime.flush();
+  return { id, runtime };
+}
+
+/** Closes the panel, so that the lease is free. */
+async function letGo(window: LiveWindow, id: string): Promise<void> {
+  await window.panels.get(id)?.leave('disposed');
+  window.panels.delete(id);
+  window.timers.pass(60 * minute);
+  await window.settled();
+  await rounds(4);
+  assert.equal(window.registry.get(id), undefined);
+}
+
+function panelOf(window: LiveWindow, id: string): Panel {
+  const panel = window.panels.get(id);
+  assert.ok(panel !== undefined);
+  return panel;
+}
+
+function texts(window: LiveWindow, id: string): string[] {
+  assert.equal(window.store.read((reader) => getSession(reader, id))?.id, id);
+  return window.store.read((reader) => listMessages(reader, id)).map(({ text }) => text);
+}
