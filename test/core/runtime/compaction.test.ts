@@ -128,6 +128,12 @@ describe('Compacting a chat', function () {
     );
   });
 
+  it('with the clock set back does not make the chat look older', async () => {
+    const store = await openStore();
+    const { session } = await compact(store, await arrange(store), { now: -1 });
+    assert.equal(session.lastActivityAt, 2000);
+  });
+
   it('counts the tokens of the whole chat once', async () => {
     const store = await openStore();
     await compact(store, await arrange(store, { inputTokens: 7, outputTokens: 3 }));

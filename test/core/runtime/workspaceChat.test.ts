@@ -106,6 +106,15 @@ describe('The chat of a workspace', function () {
     assert.equal(await find(store, 'w'), 'found c');
   });
 
+  it('is the tip of a compacted chat, also when an older row of it is open', async () => {
+    const store = await openStore();
+    await addRows(store, [
+      { id: 'a', workspaceUri: 'w', lastActivityAt: 9000 },
+      { id: 'b', workspaceUri: 'w', parentId: 'a', edge: 'compaction' },
+    ]);
+    assert.equal(await find(store, 'w'), 'found b');
+  });
+
   it('is looked for again when its route leads nowhere', async () => {
     const store = await openStore();
     await addRows(store, [{ id: 'a', workspaceUri: 'w' }]);

@@ -267,6 +267,13 @@ describe('The chat list', function () {
     assert.deepEqual(listed(store, true), ['reset', 'archived']);
   });
 
+  it('shows a chat whose continuation holds no message of its own yet', async () => {
+    const store = await openStore();
+    await addRows(store, [{ id: 'a', ...compacted }]);
+    await store.write((writer) => insertSession(writer, aSession(child('b', 'a'))));
+    assert.deepEqual(listed(store), ['b']);
+  });
+
   it('comes in pages that skip continuations of the same chat', async () => {
     const store = await openStore();
     await addRows(store, [
