@@ -1,16 +1,16 @@
 /** A chat that is open in one window, and what other windows do to it meanwhile. */
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
-import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import { Ownership } from '../../../src/core/runtime/ownership.ts';
 import { getDraft } from '../../../src/core/store/drafts.ts';
 import { takeOverLease } from '../../../src/core/store/leases.ts';
 import { tipOf } from '../../../src/core/store/lineage.ts';
-import { getMessage, insertMessage, listMessages } from '../../../src/core/store/messages.ts';
-import { endSession, getSession, insertSession } from '../../../src/core/store/sessions.ts';
+import { getMessage, insertMessage } from '../../../src/core/store/messages.ts';
+import { endSession, insertSession } from '../../../src/core/store/sessions.ts';
 import { displayMessages } from '../../../src/core/store/transcript.ts';
 import { aMessage, aSession } from '../store/support/values.ts';
-import { minute, newChat, Panel, rounds, until, World, type LiveWindow } from './world.ts';
+import { answered, letGo, running, textsOf, turn } from './stage.ts';
+import { minute, newChat, Panel, until, World, type LiveWindow } from './world.ts';
 
 describe('A chat that is open in a window', function () {
   this.timeout(30_000);
@@ -29,7 +29,8 @@ describe('A chat that is open in a window', function () {
     const made = await Promise.all([1, 2, 3].map(() => here.registry.openOrCreate(newChat(id))));
     assert.deepEqual([new Set(made).size, here.registry.size], [1, 1]);
     const { runtime } = await answered(here, id);
-    await here.registry.detach(runtime, [...runtime.viewers][0] ?? panelOf(here, id), 'disposed');
+    await letGo(here, id);
+    assert.equal(runtime.isFinalized, true);
     const opened = await Promise.all([1, 2, 3].map(() => other.registry.open(id)));
     assert.deepEqual([new Set(opened).size, other.registry.size], [1, 1]);
   });
@@ -82,7 +83,7 @@ describe('A chat that is open in a window', function () {
     await assert.rejects(runtime.send(ulid(), 'Too late'), { reason: 'archived' });
     await other.registry.reopen(id);
     await turn(here, runtime, 'Again');
-    assert.deepEqual(texts(other, id), ['Hello', 'Hi', 'Again', 'Hi']);
+    assert.deepEqual(textsOf(other, id), ['Hello', 'Hi', 'Again', 'Hi']);
   });
 
   it('stops its answer when another window archives it, and is given back like any other', async () => {
@@ -94,7 +95,7 @@ describe('A chat that is open in a window', function () {
     here.timers.pass(31 * minute);
     await here.settled();
     assert.equal(here.registry.size, 0, 'what may not be written keeps no runtime');
-    assert.deepEqual(texts(here, id), ['Go', 'Begun']);
+    assert.deepEqual(textsOf(here, id), ['Go', 'Begun']);
   });
 
   it('keeps words that could not be saved, whatever another window writes meanwhile, and saves them later', async () => {
@@ -109,15 +110,14 @@ describe('A chat that is open in a window', function () {
     await here.settled();
     assert.equal(runtime.state.messages.at(-1)?.text, 'Begun and not saved');
     await runtime.flush();
-    assert.deepEqual(texts(other, id), ['Go', 'Begun and not saved']);
+    assert.deepEqual(textsOf(other, id), ['Go', 'Begun and not saved']);
   });
 
   it('is not given back while it holds words that are not saved', async () => {
-    const { id, runtime } = await running(here);
+    const { id, runtime, panel } = await running(here);
     world.isDiskFull = true;
     here.modelOf(id).answer(' and not saved');
     await until(() => !runtime.isRunning, 'the answer is over');
-    const panel = panelOf(here, id);
     await panel.leave('lost');
     here.timers.pass(60 * minute);
     await here.settled();
@@ -129,7 +129,7 @@ describe('A chat that is open in a window', function () {
     here.timers.pass(60 * minute);
     await here.settled();
     assert.equal(here.registry.size, 0);
-    assert.deepEqual(texts(other, id), ['Go', 'Begun and not saved']);
+    assert.deepEqual(textsOf(other, id), ['Go', 'Begun and not saved']);
   });
 
   it('of a window that died in its answer shows it as interrupted when it is opened', async () => {
@@ -241,59 +241,4 @@ async function row(window: LiveWindow): Promise<string> {
   const session = aSession();
   await window.store.write((writer) => insertSession(writer, session));
   return session.id;
-}
-
-interface Chat {
-  readonly id: string;
-  readonly runtime: ChatRuntime;
-}
-
-async function shown(window: LiveWindow, id: string): Promise<ChatRuntime> {
-  const panel = new Panel(window, id);
-  window.panels.set(id, panel);
-  return panel.attached();
-}
-
-async function turn(window: LiveWindow, runtime: ChatRuntime, text: string): Promise<void> {
-  await runtime.send(ulid(), text);
-  window.modelOf(runtime.session.modelId ?? '').answer('Hi');
-  await until(() => !runtime.isRunning, 'the answer is over');
-  await runtime.flush();
-}
-
-async function answered(window: LiveWindow, id = ulid()): Promise<Chat> {
-  const runtime = await shown(window, id);
-  await turn(window, runtime, 'Hello');
-  return { id, runtime };
-}
-
-async function running(window: LiveWindow): Promise<Chat> {
-  const id = ulid();
-  const runtime = await shown(window, id);
-  await runtime.send(ulid(), 'Go');
-  window.modelOf(id).play({ type: 'text', text: 'Begun' });
-  await until(() => runtime.state.messages.at(-1)?.text === 'Begun', 'it speaks');
-  await runtime.flush();
-  return { id, runtime };
-}
-
-/** Closes the panel, so that the lease is free. */
-async function letGo(window: LiveWindow, id: string): Promise<void> {
-  await window.panels.get(id)?.leave('disposed');
-  window.panels.delete(id);
-  window.timers.pass(60 * minute);
-  await window.settled();
-  await rounds(4);
-  assert.equal(window.registry.get(id), undefined);
-}
-
-function panelOf(window: LiveWindow, id: string): Panel {
-  const panel = window.panels.get(id);
-  assert.ok(panel !== undefined);
-  return panel;
-}
-
-function texts(window: LiveWindow, id: string): string[] {
-  assert.equal(window.store.read((reader) => getSession(reader, id))?.id, id);
-  return window.store.read((reader) => listMessages(reader, id)).map(({ text }) => text);
 }
