@@ -1,0 +1,43 @@
+/** Which code of the lifecycle is broken at random, and which tests must notice. Run by scripts/mutations.mjs. */
+
+const modules = {
+  'src/core/session': ['reasons'],
+  'src/core/runtime': [
+    'registry',
+    'finalize',
+    'ownership',
+    'healing',
+    'recovery',
+    'compaction',
+    'lostPanel',
+    'panelRoutes',
+    'workspaceChat',
+  ],
+  'src/core/store': ['leases', 'lineage', 'lineageChanges', 'routes', 'reset'],
+};
+
+export default {
+  testRunner: 'mocha',
+  testRunnerNodeArgs: ['--import=tsx'],
+  mochaOptions: {
+    spec: [
+      'test/core/session/reasons.test.ts',
+      'test/core/runtime/*.test.ts',
+      'test/core/store/lineage.test.ts',
+      'test/core/store/tables.test.ts',
+      'test/core/lifecycle/{fieldReports,otherWindows,panelRoutes,teardown}.test.ts',
+    ],
+  },
+  mutate: Object.entries(modules).flatMap(([folder, names]) => names.map((name) => `${folder}/${name}.ts`)),
+  // Only what these tests load is copied.
+  ignorePatterns: ['**', '!src/core/**/*.ts', '!test/core/**/*.ts', '!package.json', '!tsconfig.base.json'],
+  coverageAnalysis: 'perTest',
+  concurrency: 2,
+  timeoutMS: 15_000,
+  timeoutFactor: 2,
+  tempDirName: '.stryker-tmp',
+  reporters: ['json', 'clear-text'],
+  jsonReporter: { fileName: 'reports/mutation/mutation.json' },
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  allowConsoleColors: false,
+};
