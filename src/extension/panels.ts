@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { pageStateSchema, type PageState } from '../core/protocol/pageMessages.ts';
 import type { PanelPlace } from '../core/runtime/panelRoutes.ts';
 import { messageOf } from '../core/runtime/problems.ts';
-import { chatTitle } from '../core/session/title.ts';
+import { chatTitle, untitled } from '../core/session/title.ts';
 import type { Route } from '../core/store/routes.ts';
 import { getSession, listSessions } from '../core/store/sessions.ts';
 import { age } from './age.ts';
@@ -52,7 +52,7 @@ export class ChatPanels implements vscode.WebviewPanelSerializer, vscode.Disposa
   create(panelId: string, content: PanelContent, place?: PanelPlace): ChatPanel {
     const column = place?.viewColumn ?? vscode.ViewColumn.Active;
     const show = { viewColumn: column, preserveFocus: place !== undefined };
-    const panel = vscode.window.createWebviewPanel(chatPanelType, place?.title ?? 'New Chat', show);
+    const panel = vscode.window.createWebviewPanel(chatPanelType, place?.title ?? untitled, show);
     return this.#add(panel, panelId, content);
   }
 

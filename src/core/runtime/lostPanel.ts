@@ -1,4 +1,5 @@
 /** A panel came back without its state: only its title and column are left to find its chat by. */
+import { untitled } from '../session/title.ts';
 import { isClaimed, isPanelRoute, listRoutes, type IsWindowAlive, type Route } from '../store/routes.ts';
 import type { ReadTransaction } from '../store/transaction.ts';
 
@@ -17,7 +18,7 @@ export type PanelMatch =
 
 /**
  * Finds the route of a lost panel among those of its workspace that were not closed and that no live window shows. Only a
- * title that fits is taken for an answer; everything else is the user's choice.
+ * title that fits is taken for an answer (any, for a panel that was kept untitled); everything else is the user's choice.
  */
 export function matchLostPanel(
   reader: ReadTransaction,
@@ -27,7 +28,8 @@ export function matchLostPanel(
   const free = listRoutes(reader, { workspaceUri: panel.workspaceUri }).filter(
     (route) => isPanelRoute(route) && route.closedAt === null && !isClaimed(route, isWindowAlive),
   );
-  const titled = free.filter((route) => route.title === panel.title);
+  // The editor may have kept the panel as it was before its chat had a title: then that says nothing.
+  const titled = panel.title === untitled ? free : free.filter((route) => route.title === panel.title);
   const exact = titled.filter((route) => route.viewColumn === panel.viewColumn);
   const best = exact.length > 0 ? exact : titled;
   const [route] = best;

@@ -179,6 +179,16 @@ describe('A panel that came back without its state', function () {
       assert.equal([match.kind, ...keys].join(' '), expected);
     });
   }
+
+  it('and was kept before its chat had a title goes by its column alone', async () => {
+    const store = await openStore();
+    await addRoutes(store, [
+      { key: 'panel:1', viewColumn: 2 },
+      { key: 'panel:2', title: 'U' },
+    ]);
+    const match = store.read((reader) => matchLostPanel(reader, { ...lost, title: 'New Chat' }, () => false));
+    assert.deepEqual([match.kind, match.kind === 'one' && match.route.key], ['one', 'panel:2']);
+  });
 });
 
 describe('The route of a panel', function () {
