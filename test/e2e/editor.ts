@@ -11,7 +11,7 @@ import { copySampleWorkspace, scratchDirectory, type Scratch } from '../support/
 import { startModelServer, type ModelServer } from '../support/modelServer.ts';
 
 export class Editor {
-  readonly server: Server;
+  server: Server;
   readonly models: ModelServer;
   readonly folder: string;
   /** Keeps what VS Code stores in the browser: open editors and webview state outlive a window of it. */
@@ -65,6 +65,13 @@ export class Editor {
     const panel = chatPanel(window);
     await panel.ready();
     return panel;
+  }
+
+  /** Stops the server in order and starts it again on the same data and at the same address, as after a reboot. */
+  async restartServer(): Promise<void> {
+    const { directory, extensionsDirectory, port } = this.server;
+    await this.server.stop();
+    this.server = await startServer({ directory, extensionsDirectory, port });
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,12 @@
 /** Panels whose extension host died, whose window went, or whose server restarted: they come back on their chats. */
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { ulid } from 'ulid';
+import { Store } from '../../src/core/store/store.ts';
+import { dumpTables } from '../core/store/support/dump.ts';
 import { chatPanel, openChat } from '../support/vscode/chatPanel.ts';
 import { extensionHostRestarted, killExtensionHost } from '../support/vscode/extensionHost.ts';
+import { until } from '../support/vscode/until.ts';
 import { Editor, openNewChat } from './editor.ts';
 
 describe('A panel comes back', () => {
@@ -68,4 +73,37 @@ describe('A panel comes back', () => {
     assert.equal(await restored.status('Assistant', ['interrupted'], 60_000), 'interrupted');
     await next.close();
   });
+
+  it('after each of three restarts without anybody touching it, and no row has changed', async () => {
+    const { window, panel } = await openNewChat(editor);
+    await panel.send('Stay as you are');
+    const request = await editor.models.waitForRequest();
+    await request.send('I do.');
+    await request.finish();
+    await panel.status('Assistant', ['complete']);
+    await window.close();
+    await until(() => editor.server.extensionHosts().length === 0, { what: 'the extension host to end' });
+    const before = await tables(editor);
+    for (let restart = 0; restart < 3; restart++) {
+      await editor.restartServer();
+      const again = await editor.openWindow();
+      const restored = await editor.panel(again);
+      await restored.messages('Assistant').filter({ hasText: 'I do.' }).waitFor({ timeout: 60_000 });
+      await again.close();
+      await until(() => editor.server.extensionHosts().length === 0, { what: 'the extension host to end' });
+    }
+    assert.deepEqual(await tables(editor), before);
+  });
 });
+
+/** All that is stored, as another window reads it. */
+async function tables(editor: Editor): Promise<unknown> {
+  const wasm = createRequire(import.meta.url).resolve('sql.js/dist/sql-wasm.wasm');
+  const folder = editor.server.globalStorage;
+  const store = await Store.open({ folder, wasm, checkpointWorkerFile: null, windowId: ulid() });
+  try {
+    return dumpTables(store);
+  } finally {
+    await store.close();
+  }
+}
