@@ -16,19 +16,25 @@ describe('A panel comes back', () => {
   });
   after(() => editor.stop());
 
-  it('live, without a reload, when the host was killed and started itself again, twice; and it goes on', async () => {
+  it('live, without a reload, when the host was killed and started itself again, twice, and a third time by hand; and it goes on', async () => {
     const { window, panel } = await openNewChat(editor);
     await panel.send('Tell me about bicycles');
     const request = await editor.models.waitForRequest();
     await request.send('They have two wheels and ');
     await panel.answerContains('two wheels');
     await panel.type('half a thought');
-    for (const round of ['first', 'second']) {
+    for (const round of ['first', 'second', 'third']) {
       // The page of the dead host looks alive for a moment; what counts is the one that replaces it.
-      await chatPanel(window)
-        .frame.locator('body')
-        .evaluate((body) => body.setAttribute('data-old', ''));
+      const body = chatPanel(window).frame.locator('body');
+      await body.evaluate((element) => element.setAttribute('data-old', ''));
       const killed = killExtensionHost(editor.server);
+      if (round === 'third') {
+        // The editor has had enough of it and leaves the next start to the user; meanwhile the page says what is wrong.
+        await chatPanel(window)
+          .notice(/stopped/)
+          .waitFor({ timeout: 60_000 });
+        await window.page.getByRole('button', { name: /^Restart (Remote )?Extension Host/ }).click();
+      }
       await extensionHostRestarted(editor.server, killed);
       const revived = chatPanel(window);
       await revived.frame.locator('body:not([data-old])').waitFor({ timeout: 60_000 });
