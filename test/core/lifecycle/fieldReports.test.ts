@@ -110,9 +110,9 @@ describe('What others lost, a chat here keeps', function () {
       minLength: 1,
       maxLength: 8,
     });
-    const { id, runtime } = await show(window);
-    const expected: [string, string][] = [];
     for (const answer of fc.sample(chunks, { numRuns: stops, seed: 18 })) {
+      const { id, runtime } = await show(window);
+      const expected: [string, string][] = [];
       for (let boundary = 0; boundary <= answer.length; boundary++) {
         const said = answer.slice(0, boundary);
         await runtime.send(ulid(), 'Count');
@@ -121,14 +121,13 @@ describe('What others lost, a chat here keeps', function () {
         if (whole !== '') await until(() => runtime.state.messages.at(-1)?.text === whole, 'all is said');
         await runtime.stop();
         expected.push(['Count', 'complete'], [whole, 'interrupted']);
-        if (boundary === answer.length) {
-          const rows = window.store.read((reader) => listMessages(reader, id));
-          assert.deepEqual(
-            rows.map(({ text, status }) => [text, status]),
-            expected,
-          );
-        }
       }
+      const rows = window.store.read((reader) => listMessages(reader, id));
+      assert.deepEqual(
+        rows.map(({ text, status }) => [text, status]),
+        expected,
+      );
+      await letGo(window, id);
     }
     assert.deepEqual(window.store.read(listFaults), []);
   });

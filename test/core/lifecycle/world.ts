@@ -85,6 +85,7 @@ export interface LiveWindow {
   readonly registry: RuntimeRegistry;
   readonly routes: PanelRoutes;
   readonly timers: PlayedTimers;
+  readonly hooks: LifecycleHooks;
   /** What every chat shows here, by the chat's first id. */
   readonly panels: Map<string, Panel>;
   readonly log: string[];
@@ -133,6 +134,7 @@ export class World {
     await recoverInterrupted(store, isWindowAlive, Date.now());
     await healRoutes(store, { isWindowAlive, log: write });
     const timers = new PlayedTimers();
+    const hooks = new LifecycleHooks(write);
     const models = new Map<string, PlayedModel>();
     const modelOf = (chatId: string): PlayedModel => {
       const model = models.get(chatId) ?? new PlayedModel();
@@ -150,7 +152,7 @@ export class World {
       isWindowAlive,
       log: write,
       timers,
-      hooks: new LifecycleHooks(write),
+      hooks,
       memory: new DigestMemory(store, Date.now),
       limits: () => ({ graceMs: 20_000, idleMs: 30 * minute, maximumRuntimes }),
     });
@@ -162,6 +164,7 @@ export class World {
       registry,
       routes: new PanelRoutes({ store, workspaceUri: 'file:///bicycles', now: Date.now }),
       timers,
+      hooks,
       panels,
       log,
       modelOf,

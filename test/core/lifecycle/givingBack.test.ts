@@ -1,0 +1,197 @@
+/**
+ * When a window gives runtimes back, to the millisecond. Nothing here waits for a disk, so what must not happen has had every
+ * chance to.
+ */
+import assert from 'node:assert/strict';
+import { ulid } from 'ulid';
+import { getLease } from '../../../src/core/store/leases.ts';
+import { answered, running, show } from './stage.ts';
+import { maximumRuntimes, minute, Panel, until, World, type LiveWindow } from './world.ts';
+
+const grace = 20_000;
+const idle = 30 * minute;
+
+describe('A window gives a runtime back', function () {
+  this.timeout(30_000);
+  let world: World;
+  let window: LiveWindow;
+  let reclaimed: [string, string][];
+  beforeEach(async () => {
+    world = new World();
+    window = await world.start();
+    reclaimed = [];
+    window.hooks.onReclaimed(({ sessionId, reason }) => reclaimed.push([sessionId, reason]));
+  });
+  afterEach(() => world.close());
+
+  async function pass(milliseconds: number): Promise<void> {
+    window.timers.pass(milliseconds);
+    await settled();
+  }
+
+  async function settled(): Promise<void> {
+    for (let round = 0; round < 4; round++) await window.settled();
+  }
+
+  it('when its panel is closed, at once', async () => {
+    const { id, panel } = await answered(window);
+    await panel.leave('disposed');
+    assert.deepEqual(reclaimed, [[id, 'panel_closed']]);
+  });
+
+  it('not while another panel shows it', async () => {
+    const { id, panel } = await answered(window);
+    const second = new Panel(window, id);
+    await second.attached();
+    await panel.leave('disposed');
+    await pass(grace);
+    assert.deepEqual(reclaimed, []);
+  });
+
+  it('whose renderer was lost 20 s later, not a millisecond before', async () => {
+    const { id, panel } = await answered(window);
+    await panel.leave('lost');
+    await pass(grace - 1);
+    assert.deepEqual(reclaimed, []);
+    await pass(1);
+    assert.deepEqual(reclaimed, [[id, 'orphan_reap']]);
+  });
+
+  it('not when the panel came back meanwhile; then the time starts anew', async () => {
+    const { id, panel, runtime } = await answered(window);
+    await panel.leave('lost');
+    await pass(grace - 1);
+    const back = new Panel(window, id);
+    assert.equal(await back.attached(), runtime);
+    await pass(minute);
+    assert.deepEqual(reclaimed, []);
+    await back.leave('lost');
+    await pass(grace - 1);
+    assert.deepEqual(reclaimed, []);
+    await pass(1);
+    assert.deepEqual(reclaimed, [[id, 'orphan_reap']]);
+  });
+
+  it('after the answer that its closed panel left running, 20 s after it is complete', async () => {
+    const { id, panel, runtime } = await running(window);
+    await panel.leave('disposed');
+    await pass(24 * 60 * minute);
+    assert.deepEqual(reclaimed, []);
+    window.modelOf(id).answer(' and done.');
+    await until(() => !runtime.isRunning, 'the answer is over');
+    await runtime.flush();
+    await settled();
+    await pass(grace - 1);
+    assert.deepEqual(reclaimed, []);
+    await pass(1);
+    assert.deepEqual(reclaimed, [[id, 'orphan_reap']]);
+  });
+
+  it('that nobody looks at and nobody uses, after 30 minutes', async () => {
+    const { id, panel } = await answered(window);
+    panel.visible = false;
+    await pass(idle - 1);
+    assert.deepEqual(reclaimed, []);
+    await pass(1);
+    assert.deepEqual(reclaimed, [[id, 'idle_timeout']]);
+  });
+
+  it('not while it is used, from the last use on', async () => {
+    const { id, panel, runtime } = await answered(window);
+    panel.visible = false;
+    for (let count = 0; count < 3; count++) {
+      await pass(idle - 1);
+      window.registry.used(runtime);
+    }
+    await pass(idle - 1);
+    assert.equal(await window.registry.open(id), runtime, 'asking for it is a use');
+    await pass(idle - 1);
+    assert.deepEqual(reclaimed, []);
+    await pass(1);
+    assert.deepEqual(reclaimed, [[id, 'idle_timeout']]);
+  });
+
+  it('never while it is seen, and 30 minutes after it is hidden at the latest', async () => {
+    const { id, panel } = await answered(window);
+    await pass(24 * 60 * minute);
+    assert.deepEqual(reclaimed, []);
+    panel.visible = false;
+    await pass(idle);
+    assert.deepEqual(reclaimed, [[id, 'idle_timeout']]);
+  });
+
+  it('never while it answers, though nobody sees it', async () => {
+    const { id, panel, runtime } = await running(window);
+    panel.visible = false;
+    await pass(24 * 60 * minute);
+    assert.deepEqual([reclaimed, runtime.isFinalized], [[], false]);
+    const lease = window.store.read((reader) => getLease(reader, id));
+    assert.equal(lease?.runtimeId, runtime.id, 'no lease is lost by sleeping');
+  });
+
+  it('the one unused for longest first, when there are more than it may keep', async () => {
+    const chats = [];
+    for (let count = 0; count < maximumRuntimes; count++) {
+      const chat = await answered(window);
+      chat.panel.visible = false;
+      chats.push(chat);
+      await pass(10);
+    }
+    const [first, second, third] = chats;
+    assert.ok(first !== undefined && second !== undefined && third !== undefined);
+    window.registry.used(first.runtime);
+    await pass(10);
+    assert.deepEqual(reclaimed, [], 'as many as it may keep are kept');
+    await show(window);
+    await settled();
+    assert.deepEqual(reclaimed, [[second.id, 'lru_evict']]);
+    assert.equal(window.registry.size, maximumRuntimes);
+  });
+
+  it('never a seen or answering one for another, however many there are', async () => {
+    const seen = await answered(window);
+    const busy = await running(window);
+    busy.panel.visible = false;
+    for (let count = 0; count < maximumRuntimes; count++) {
+      const { panel } = await show(window);
+      panel.visible = false;
+      await settled();
+    }
+    assert.deepEqual([seen.runtime.isFinalized, busy.runtime.isFinalized], [false, false]);
+    assert.ok(reclaimed.length > 0 && reclaimed.every(([, reason]) => reason === 'lru_evict'));
+    assert.equal(window.registry.get(busy.id), busy.runtime);
+  });
+
+  it('never the one that was just asked for', async () => {
+    const chats = [];
+    for (let count = 0; count <= maximumRuntimes; count++) {
+      const runtime = await window.registry.openOrCreate({
+        id: ulid(),
+        workspaceUri: null,
+        workspaceName: null,
+        modelId: null,
+      });
+      chats.push(runtime);
+      await settled();
+    }
+    assert.equal(chats.at(-1)?.isFinalized, false);
+    assert.equal(chats[0]?.isFinalized, true);
+  });
+
+  it('not while it follows another window, whose death it finds within a second', async () => {
+    const other = await world.start();
+    const { id } = await running(window);
+    const follower = new Panel(other, id);
+    const runtime = await follower.attached();
+    other.timers.pass(5000);
+    await other.settled();
+    assert.equal(runtime.state.owner, 'elsewhere', 'a live window is not robbed');
+    window.kill([id]);
+    other.timers.pass(999);
+    await other.settled();
+    assert.equal(runtime.state.owner, 'elsewhere');
+    other.timers.pass(1000);
+    await other.settled();
+    assert.deepEqual([runtime.state.owner, runtime.state.messages.at(-1)?.status], ['here', 'interrupted']);
+  });
+});

@@ -1,0 +1,234 @@
+/** Edges of taking runtimes down, and of the lease that goes with them. */
+import assert from 'node:assert/strict';
+import { ulid } from 'ulid';
+import {
+  acquireLease,
+  getLease,
+  guardLease,
+  holdsLease,
+  isHeldByOther,
+  moveLease,
+  releaseLease,
+  revokeLease,
+  takeOverLease,
+  type Lease,
+} from '../../../src/core/store/leases.ts';
+import { listMessages } from '../../../src/core/store/messages.ts';
+import { getSession } from '../../../src/core/store/sessions.ts';
+import { openStore } from '../store/support/stores.ts';
+import { answered, running, show } from './stage.ts';
+import { newChat, until, World, type LiveWindow } from './world.ts';
+
+describe('Taking a runtime down', function () {
+  this.timeout(30_000);
+  let world: World;
+  let window: LiveWindow;
+  beforeEach(async () => {
+    world = new World();
+    window = await world.start();
+  });
+  afterEach(() => world.close());
+
+  it('waits up to five seconds for a running answer to stop, and not at all when the window goes', async () => {
+    const asked: number[] = [];
+    const after = window.timers.after.bind(window.timers);
+    window.timers.after = (milliseconds, run) => {
+      asked.push(milliseconds);
+      return after(milliseconds, run);
+    };
+    const { id } = await running(window);
+    await window.registry.archive(id);
+    assert.ok(asked.includes(5000));
+    asked.length = 0;
+    await running(window);
+    await window.registry.shutDown();
+    assert.ok(!asked.includes(5000));
+  });
+
+  it('has stopped the answer by the time the hooks hear of it, in memory and in the store', async () => {
+    const { id, runtime } = await running(window);
+    const told: unknown[] = [];
+    window.hooks.onSessionEnd(() => {
+      const row = window.store.read((reader) => listMessages(reader, id)).at(-1);
+      told.push([runtime.isRunning, row?.status]);
+    });
+    await window.registry.shutDown();
+    assert.deepEqual(told, [[false, 'interrupted']]);
+  });
+
+  it('for Archive is no cleanup: nobody is told that something was reclaimed', async () => {
+    const { id, panel } = await answered(window);
+    panel.visible = false;
+    const reclaimed: string[] = [];
+    window.hooks.onReclaimed(({ reason }) => reclaimed.push(reason));
+    await window.registry.archive(id);
+    assert.deepEqual(reclaimed, []);
+    await answered(window);
+    await window.registry.shutDown();
+    assert.deepEqual(reclaimed, ['host_shutdown']);
+  });
+
+  it('of a chat that was never written has nothing to end and nothing to complain of', async () => {
+    await show(window);
+    await window.registry.shutDown();
+    assert.deepEqual(window.log, []);
+  });
+
+  it('happens once for a window, and a runtime that is taken down is not given out any more', async () => {
+    const { id, runtime, panel } = await answered(window);
+    const closing = window.registry.detach(runtime, panel, 'disposed');
+    await until(() => runtime.isFinalized, 'it is being taken down');
+    const again = await window.registry.open(id);
+    await closing;
+    assert.notEqual(again, runtime);
+    assert.deepEqual([runtime.isFinalized, again.isFinalized], [true, false]);
+    await Promise.all([window.registry.shutDown(), window.registry.shutDown()]);
+    assert.equal(window.registry.size, 0);
+  });
+
+  it('tells the lists, and no longer those that do not listen any more', async () => {
+    let told = 0;
+    const stop = window.registry.onDidChange(() => void told++);
+    const { panel } = await answered(window);
+    assert.ok(told > 0);
+    told = 0;
+    await panel.leave('disposed');
+    assert.ok(told > 0);
+    stop();
+    told = 0;
+    await answered(window);
+    assert.equal(told, 0);
+  });
+
+  it('archives also when the step that ends the row fails', async () => {
+    const { id } = await answered(window);
+    const stop = window.hooks.onSessionFinalize(() => {
+      world.isDiskFull = true;
+    });
+    await assert.rejects(window.registry.archive(id), { reason: 'full' });
+    world.isDiskFull = false;
+    assert.equal(window.store.read((reader) => getSession(reader, id))?.endReason, null);
+    const { id: other } = await answered(window);
+    await assert.rejects(
+      window.registry.archiveAndStartNew(other, 'panel:x', newChat(ulid())),
+      { reason: 'full' },
+      'the user learns that nothing was done',
+    );
+    world.isDiskFull = false;
+    stop();
+    await window.registry.archive(id);
+    assert.equal(window.store.read((reader) => getSession(reader, id))?.endReason, 'archived');
+  });
+
+  it('waits for an answer that is about to begin', async () => {
+    const { id, runtime } = await show(window);
+    const sent = runtime.send(ulid(), 'Hello');
+    const down = window.registry.shutDown();
+    await Promise.all([sent, down]);
+    await until(() => !runtime.isRunning, 'nothing runs');
+    const other = await world.start();
+    const texts = other.store.read((reader) => listMessages(reader, id)).map(({ text }) => text);
+    assert.equal(texts[0], 'Hello');
+  });
+});
+
+describe('A lease', function () {
+  this.timeout(30_000);
+  const request = { sessionId: 's', runtimeId: 'r', windowId: 'w', now: 7 };
+  const alive = { isWindowAlive: () => true };
+
+  it('says who holds it since when, also after it was released', async () => {
+    const store = await openStore();
+    const read = (): Lease | null => store.read((reader) => getLease(reader, 's'));
+    assert.equal(read(), null);
+    const lease = await store.write((writer) => acquireLease(writer, { ...request, ...alive }));
+    const expected = { sessionId: 's', runtimeId: 'r', windowId: 'w', epoch: 1, acquiredAt: 7 };
+    assert.deepEqual(
+      [lease, read()],
+      [
+        { ...expected, isHeld: true },
+        { ...expected, isHeld: true },
+      ],
+    );
+    await store.write((writer) => releaseLease(writer, lease));
+    assert.deepEqual(read(), { ...expected, isHeld: false });
+  });
+
+  it('is refused to another runtime, also of the same window, and to the same name in another window', async () => {
+    const store = await openStore();
+    await store.write((writer) => acquireLease(writer, { ...request, ...alive }));
+    for (const other of [{ runtimeId: 'r2' }, { windowId: 'w2' }]) {
+      await assert.rejects(
+        store.write((writer) => acquireLease(writer, { ...request, ...alive, ...other })),
+        { reason: 'session_not_owned' },
+      );
+    }
+  });
+
+  it('holds for its epoch and its runtime only, and not once it is released', async () => {
+    const store = await openStore();
+    const holds = (lease: Lease): boolean => {
+      const held = store.read((reader) => holdsLease(reader, lease));
+      const guard = (): void => store.read((reader) => guardLease(reader, lease));
+      if (held) guard();
+      else assert.throws(guard, { reason: 'session_not_owned' });
+      return held;
+    };
+    const first = await store.write((writer) => acquireLease(writer, { ...request, ...alive }));
+    assert.deepEqual(
+      [holds(first), holds({ ...first, runtimeId: 'x' }), holds({ ...first, epoch: 2 })],
+      [true, false, false],
+    );
+    const second = await store.write((writer) => takeOverLease(writer, request));
+    assert.deepEqual([second.epoch, holds(first), holds(second)], [2, false, true]);
+    await store.write((writer) => releaseLease(writer, second));
+    assert.equal(holds(second), false);
+    assert.equal(holds({ ...second, sessionId: 'none' }), false);
+  });
+
+  it('is held by another only if that is another runtime, and alive, and has not released it', async () => {
+    const store = await openStore();
+    const byOther = (runtimeId: string, isAlive: boolean): boolean =>
+      store.read((reader) => isHeldByOther(reader, 's', runtimeId, () => isAlive));
+    assert.equal(byOther('x', true), false);
+    const lease = await store.write((writer) => acquireLease(writer, { ...request, ...alive }));
+    assert.deepEqual([byOther('r', true), byOther('x', true), byOther('x', false)], [false, true, false]);
+    await store.write((writer) => releaseLease(writer, lease));
+    assert.equal(byOther('x', true), false);
+  });
+
+  it('is revoked from whoever holds it, but not from the one that keeps it', async () => {
+    const store = await openStore();
+    const revoke = (keep: Lease | null): Promise<boolean> =>
+      store.write((writer) => revokeLease(writer, 's', keep));
+    assert.equal(await revoke(null), false);
+    const lease = await store.write((writer) => acquireLease(writer, { ...request, ...alive }));
+    assert.equal(await revoke(lease), false);
+    assert.equal(
+      store.read((reader) => holdsLease(reader, lease)),
+      true,
+    );
+    for (const other of [{ sessionId: 'x' }, { epoch: 9 }, { runtimeId: 'x' }]) {
+      const held = await store.write((writer) => takeOverLease(writer, request));
+      assert.equal(await revoke({ ...held, ...other }), true, JSON.stringify(other));
+      assert.equal(
+        store.read((reader) => holdsLease(reader, held)),
+        false,
+      );
+    }
+    assert.equal(await revoke(null), false, 'nobody holds it any more');
+  });
+
+  it('moves with the chat only from its holder, and counts on where it goes', async () => {
+    const store = await openStore();
+    const lease = await store.write((writer) => acquireLease(writer, { ...request, ...alive }));
+    const moved = await store.write((writer) => moveLease(writer, lease, 'child', 8));
+    assert.deepEqual(moved, { ...lease, sessionId: 'child', acquiredAt: 8 });
+    await assert.rejects(
+      store.write((writer) => moveLease(writer, lease, 'other', 9)),
+      { reason: 'session_not_owned' },
+    );
+    const back = await store.write((writer) => moveLease(writer, moved, 's', 9));
+    assert.equal(back.epoch, 2);
+  });
+});
