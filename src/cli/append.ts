@@ -42,7 +42,7 @@ export interface AppendRequest {
 }
 
 /** Throws AppendError for what is not `{"id","role","text"}`. `number`: of the line, from 1. */
-export function parseLine(text: string, number: number): Line {
+function parseLine(text: string, number: number): Line {
   let json: unknown;
   try {
     json = JSON.parse(text);

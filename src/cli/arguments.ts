@@ -23,7 +23,7 @@ export type Command = Common &
     | { readonly verb: 'verify' }
   );
 
-export type Verb = Command['verb'];
+type Verb = Command['verb'];
 
 export const usage = `Usage: holdfast VERB --store DIR [--json]
 

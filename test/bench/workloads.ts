@@ -6,7 +6,7 @@ import { ulid } from 'ulid';
 import { makeMessage, makeSession, type Message, type Session } from '../../src/core/session/model.ts';
 
 /** Random numbers from 0 up to 1 that are the same for the same seed (mulberry32). */
-export function seeded(seed: number): () => number {
+function seeded(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
