@@ -20,12 +20,17 @@ export default {
   testRunner: 'mocha',
   testRunnerNodeArgs: ['--import=tsx'],
   mochaOptions: {
+    // Mocha takes no braces here.
     spec: [
       'test/core/session/reasons.test.ts',
       'test/core/runtime/*.test.ts',
       'test/core/store/lineage.test.ts',
       'test/core/store/tables.test.ts',
-      'test/core/lifecycle/{fieldReports,otherWindows,panelRoutes,teardown}.test.ts',
+      'test/core/lifecycle/fieldReports.test.ts',
+      'test/core/lifecycle/givingBack.test.ts',
+      'test/core/lifecycle/otherWindows.test.ts',
+      'test/core/lifecycle/panelRoutes.test.ts',
+      'test/core/lifecycle/teardown.test.ts',
     ],
   },
   mutate: Object.entries(modules).flatMap(([folder, names]) => names.map((name) => `${folder}/${name}.ts`)),
@@ -36,7 +41,7 @@ export default {
   timeoutMS: 15_000,
   timeoutFactor: 2,
   tempDirName: '.stryker-tmp',
-  reporters: ['json', 'clear-text'],
+  reporters: ['json', 'clear-text', 'progress-append-only'],
   jsonReporter: { fileName: 'reports/mutation/mutation.json' },
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   allowConsoleColors: false,

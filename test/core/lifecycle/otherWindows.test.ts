@@ -165,7 +165,8 @@ describe('A chat that is open in a window', function () {
     other.kill([id]);
     await answered(here); // its own writing makes it look at the owners, who are dead now
     (await panel.attached()).changedElsewhere();
-    assert.equal(panel.state?.messages.at(-1)?.status, 'streaming');
+    assert.deepEqual([panel.state?.owner, panel.state?.messages.at(-1)?.status], ['here', 'streaming']);
+    await answered(here); // looks again at what is followed
     here.timers.pass(1000);
     await here.settled();
     assert.equal(panel.state?.messages.at(-1)?.status, 'interrupted');
