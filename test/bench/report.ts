@@ -68,42 +68,36 @@ const machine = `${os.cpus().length} × ${os.cpus()[0]?.model.trim() ?? 'unknown
 
 const head = `# Benchmarks
 
-Written by \`npm run bench -- NAME... --record\`; a run replaces the rows of what it ran. The peer is Node's own SQLite with a
-write-ahead log and \`synchronous=FULL\`, in the same run; figures are medians of repeated pairs. Names, workloads and bars are
-explained in \`test/bench\`.
-
-| name | what | value | bar | | measured | with |
-| --- | --- | --- | --- | --- | --- | --- |
+Written by \`npm run bench -- NAME... --record\`; a run replaces the sections of what it ran. The peer is Node's own SQLite with
+a write-ahead log and \`synchronous=FULL\`, in the same run; figures are medians of repeated pairs. What each does stands in
+\`test/bench\`. A figure taken while the machine was busy (load well above its cores) says little.
 `;
 
-/** Replaces the rows of these figures in the page and keeps the others. `order`: names of all figures. */
+/** Replaces the sections of these figures in the page and keeps the others. `order`: names of all figures. */
 export function record(
   file: string,
   rows: readonly Row[],
   circumstances: Circumstances,
   order: readonly string[],
 ): void {
-  const lines = new Map<string, string>();
-  for (const line of fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n') : []) {
-    const name = /^\| `([a-z0-9-]+)` /.exec(line)?.[1];
-    if (name !== undefined) lines.set(name, line);
+  const known = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+  const sections = new Map<string, string>();
+  for (const section of known.split(/^## /m).slice(1)) {
+    const name = /^`([a-z0-9-]+)`/.exec(section)?.[1];
+    if (name !== undefined) sections.set(name, `## ${section.trimEnd()}\n`);
   }
-  for (const row of rows) lines.set(row.figure.name, pageLine(row, circumstances));
-  const page = head + order.flatMap((name) => lines.get(name) ?? []).join('\n');
+  for (const row of rows) sections.set(row.figure.name, sectionOf(row, circumstances));
   fs.mkdirSync(path.dirname(file), { recursive: true });
-  fs.writeFileSync(file, `${page}\n`);
+  fs.writeFileSync(file, [head, ...order.flatMap((name) => sections.get(name) ?? [])].join('\n'));
 }
 
-function pageLine(row: Row, { command, scale, load }: Circumstances): string {
+function sectionOf(row: Row, { command, scale, load }: Circumstances): string {
   const date = new Date().toISOString().slice(0, 10);
-  const cells = [
-    `\`${row.figure.name}\``,
-    row.benchmark.what,
-    valueOf(row),
-    barOf(row),
-    verdictOf(row),
+  const lines = [
+    `**${valueOf(row)}**, bar ${barOf(row)}: ${verdictOf(row)}`,
     row.outcome.note,
     `${date}, ${machine}, load ${load.toFixed(1)}, scale ${scale}: \`${command}\``,
   ];
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const list = lines.filter((line) => line !== '').map((line) => `- ${line}\n`);
+  return `## \`${row.figure.name}\`\n\n${row.benchmark.what}\n\n${list.join('')}`;
 }
