@@ -23,8 +23,6 @@ export type Command = Common &
     | { readonly verb: 'verify' }
   );
 
-type Verb = Command['verb'];
-
 export const usage = `Usage: holdfast VERB --store DIR [--json]
 
   list [--archived | --all]          the chats, latest activity first
