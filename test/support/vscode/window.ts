@@ -55,15 +55,20 @@ export class VscodeWindow {
     await until(
       async () => {
         await this.page.keyboard.press('F1');
-        if (!(await appears(input))) return false;
-        await input.fill(`>${title}`);
-        if (await appears(row)) return true;
+        // On a busy machine the palette may be taken away again by what came before; then it is opened anew.
+        if (
+          (await inTime(input.waitFor({ timeout: patience }))) &&
+          (await inTime(input.fill(`>${title}`, { timeout: patience }))) &&
+          (await inTime(row.waitFor({ timeout: patience }))) &&
+          (await inTime(row.click({ timeout: patience })))
+        ) {
+          return true;
+        }
         await this.page.keyboard.press('Escape');
         return false;
       },
       { what: `the command "${title}" in the palette`, timeout },
     );
-    await row.click();
   }
 
   /** "Developer: Reload Window": the extension is deactivated and activated again, panels come back. */
@@ -138,9 +143,13 @@ export class VscodeWindow {
   }
 }
 
-async function appears(locator: Locator): Promise<boolean> {
+/** Milliseconds for one step in the palette. */
+const patience = 2_000;
+
+/** Whether a step of the browser's came about before its time was over. */
+async function inTime(step: Promise<unknown>): Promise<boolean> {
   try {
-    await locator.waitFor({ timeout: 1_000 });
+    await step;
     return true;
   } catch (error) {
     if (error instanceof errors.TimeoutError) return false;
