@@ -387,13 +387,14 @@ const ofRegistry = [
     'after the answer that its closed panel left running',
   ),
   rule(
-    'a panel that comes back cancels the grace time',
+    'a runtime that a panel came to meanwhile is kept',
     registry,
-    '      this.#stopGrace(entry);\n      this.#used(entry);\n    }\n    runtime.attach(viewer);',
-    '      this.#used(entry);\n    }\n    runtime.attach(viewer);',
+    "reason === 'panel_closed' || reason === 'orphan_reap' ? runtime.viewers.length > 0 : false;",
+    'false;',
     tests.givingBack,
-    'not when the panel came back',
+    'not when a panel comes while',
   ),
+
   rule(
     'a lost renderer has its grace time',
     registry,

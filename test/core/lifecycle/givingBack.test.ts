@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
 import { getLease } from '../../../src/core/store/leases.ts';
+import { renameSession } from '../../../src/core/store/sessions.ts';
 import { answered, running, show } from './stage.ts';
 import { maximumRuntimes, minute, Panel, until, World, type LiveWindow } from './world.ts';
 
@@ -48,6 +49,17 @@ describe('A window gives a runtime back', function () {
     assert.deepEqual(reclaimed, []);
   });
 
+  it('not when a panel comes while the last words are written', async () => {
+    const { id, panel, runtime } = await answered(window);
+    const leaving = window.registry.detach(runtime, panel, 'disposed');
+    const second = new Panel(window, id);
+    second.visible = false;
+    window.registry.attach(runtime, second);
+    await leaving;
+    await pass(grace);
+    assert.deepEqual([reclaimed, runtime.isFinalized, second.reclaims], [[], false, 0]);
+  });
+
   it('whose renderer was lost 20 s later, not a millisecond before', async () => {
     const { id, panel } = await answered(window);
     await panel.leave('lost');
@@ -75,6 +87,8 @@ describe('A window gives a runtime back', function () {
   it('after the answer that its closed panel left running, 20 s after it is complete', async () => {
     const { id, panel, runtime } = await running(window);
     await panel.leave('disposed');
+    await window.store.write((writer) => renameSession(writer, id, 'Renamed meanwhile'));
+    runtime.readSessionAgain();
     await pass(24 * 60 * minute);
     assert.deepEqual(reclaimed, []);
     window.modelOf(id).answer(' and done.');
