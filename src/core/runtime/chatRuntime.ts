@@ -514,18 +514,25 @@ export class ChatRuntime {
     });
   }
 
-  async #saveDraft(draft: Draft): Promise<void> {
+  async #saveDraft(draft: Draft): Promise<boolean> {
     const { id } = this.session;
     try {
-      await this.#services.store.write((writer) => {
+      const isNew = await this.#services.store.write((writer) => {
         const isStored = getSession(writer, id) !== null;
-        if (!isStored && draft.text === '') return; // scrolling an empty panel is no reason to keep a chat
+        if (!isStored && draft.text === '') return false; // scrolling an empty panel is no reason to keep a chat
         if (!isStored) insertSession(writer, this.session);
         saveDraft(writer, { key: id, sessionId: id, draft });
+        return !isStored;
       });
+      if (isNew) this.readSessionAgain(); // it is a chat now, which its panel's route may name
+      if (this.#state.savingProblem !== null && !this.#recorder.isFailing) {
+        this.#apply({ type: 'savingChanged', problem: null });
+      }
+      return true;
     } catch (error) {
       this.#services.log(`draft of ${id} not saved: ${String(error)}`);
       this.#apply({ type: 'savingChanged', problem: describeStoreProblem(error) });
+      return false;
     }
   }
 

@@ -5,15 +5,17 @@ import { emptyDraft, type Draft } from '../session/model.ts';
 const restMs = 300;
 /** And at least this often while they do not. */
 const atLeastMs = 1000;
+/** Pause before a failed write is tried again. */
+const retryMs = 5000;
 
 export class DraftKeeper {
-  readonly #save: (draft: Draft) => Promise<void>;
+  readonly #save: (draft: Draft) => Promise<boolean>;
   #current: Draft;
   #waitingSince: number | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  /** `save` writes the draft; it reports its own failures, and is called again with the next change. */
-  constructor(initial: Draft, save: (draft: Draft) => Promise<void>) {
+  /** `save` writes the draft, reports its own failures and says whether it succeeded; a failed one is tried again. */
+  constructor(initial: Draft, save: (draft: Draft) => Promise<boolean>) {
     this.#current = initial;
     this.#save = save;
   }
@@ -28,9 +30,7 @@ export class DraftKeeper {
     this.#current = draft;
     const now = performance.now();
     this.#waitingSince ??= now;
-    const wait = Math.max(0, Math.min(restMs, this.#waitingSince + atLeastMs - now));
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.flush(), wait);
+    this.#flushAfter(Math.max(0, Math.min(restMs, this.#waitingSince + atLeastMs - now)));
   }
 
   /** The draft as it is to be stored together with the prompt that was made of it: empty, and newer than the text was. */
@@ -48,11 +48,18 @@ export class DraftKeeper {
   async flush(): Promise<void> {
     if (this.#waitingSince === null) return;
     this.#cancel();
-    await this.#save(this.#current);
+    if (await this.#save(this.#current)) return;
+    this.#waitingSince ??= performance.now();
+    this.#flushAfter(retryMs);
   }
 
   dispose(): void {
     this.#cancel();
+  }
+
+  #flushAfter(milliseconds: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.flush(), milliseconds);
   }
 
   #cancel(): void {

@@ -75,6 +75,11 @@ export class Recorder {
     return this.#dirty.size > 0 && !this.#isRefused;
   }
 
+  /** The last write failed, and the next one has not succeeded yet. */
+  get isFailing(): boolean {
+    return this.#problem !== null;
+  }
+
   /** Text was added to a message; written within the loss bound. */
   textAdded(id: string, text: string): void {
     this.#dirty.add(id);

@@ -180,6 +180,16 @@ describe('A chat in one window', () => {
     assert.equal(window.store.read((reader) => getSession(reader, runtime.session.id))?.endedAt, null);
   });
 
+  it('becomes a stored chat with its first draft, and tells its viewers so', async () => {
+    const window = await kit.window();
+    const { runtime, viewer } = await newChat(window);
+    runtime.setDraft({ text: 'Hm', caret: 2, scroll: null, editedAt: 1 });
+    await runtime.flush();
+    const [listed] = window.store.read((reader) => listChats(reader, { limit: 10 }));
+    assert.deepEqual([listed?.session.id, listed?.hasDraft], [runtime.session.id, true]);
+    assert.deepEqual(viewer.state?.session, listed?.session);
+  });
+
   it('keeps a draft, not a sent text, whichever copy comes back', async () => {
     const window = await kit.window();
     const { runtime } = await newChat(window);
