@@ -15,7 +15,7 @@ export class Editor {
   readonly models: ModelServer;
   readonly folder: string;
   /** Keeps what VS Code stores in the browser: open editors and webview state outlive a window of it. */
-  readonly context: BrowserContext;
+  context: BrowserContext;
   readonly #browser: Browser;
   readonly #scratch: Scratch;
 
@@ -56,6 +56,12 @@ export class Editor {
     return new Editor({ server, models, folder, browser, context, scratch });
   }
 
+  /** Forgets what VS Code keeps in the browser, so that no panel of an earlier test comes back. */
+  async forgetPanels(): Promise<void> {
+    await this.context.close();
+    this.context = await this.#browser.newContext();
+  }
+
   openWindow(folder = this.folder): Promise<VscodeWindow> {
     return openWindow(this.context, this.server, { folder });
   }
@@ -84,6 +90,7 @@ export class Editor {
 
 /** A window with a new chat in front. */
 export async function openNewChat(editor: Editor): Promise<{ window: VscodeWindow; panel: ChatPanel }> {
+  await editor.forgetPanels();
   const window = await editor.openWindow();
   const panel = await openChat(window);
   return { window, panel };

@@ -79,6 +79,14 @@ describe('A panel comes back', () => {
     assert.equal(await restored.status('Assistant', ['interrupted'], 60_000), 'interrupted');
     await next.close();
   });
+});
+
+describe('A panel comes back', () => {
+  let editor: Editor;
+  before(async () => {
+    editor = await Editor.start();
+  });
+  after(() => editor.stop());
 
   it('after each of three restarts without anybody touching it, and no row has changed', async () => {
     const { window, panel } = await openNewChat(editor);

@@ -22,6 +22,7 @@ import {
 } from '../store/routes.ts';
 import { getSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
+import type { ReadTransaction } from '../store/transaction.ts';
 import { matchLostPanel, type PanelMatch } from './lostPanel.ts';
 
 /** What a panel is known by when its state is lost. */
@@ -59,7 +60,7 @@ export class PanelRoutes {
     });
   }
 
-  /** Records what a panel shows, and that this is now the workspace's chat. A chat that is not stored yet leaves no route. */
+  /** Records what a panel shows, and that it is the workspace's chat if it was used last. A chat that is not stored yet leaves no route. */
   async record(panelId: string, session: Session, place: PanelPlace): Promise<void> {
     const { store, workspaceUri, now } = this.#options;
     const key = panelRouteKey(panelId);
@@ -81,7 +82,7 @@ export class PanelRoutes {
       if (known === null) {
         const route = { key: workspaceKey, sessionId: session.id, origin: workspaceKey, workspaceUri };
         saveRoute(writer, makeRoute({ ...route, updatedAt: now() }));
-      } else if (known.sessionId !== session.id) {
+      } else if (known.sessionId !== session.id && isNewer(writer, session.id, known.sessionId)) {
         repointRoute(writer, workspaceKey, known.sessionId, session.id, now());
       }
     });
@@ -121,6 +122,12 @@ export class PanelRoutes {
   }
 
   readonly #isWindowAlive = (windowId: string): boolean => this.#options.store.isWindowAlive(windowId);
+}
+
+/** Whether the chat was used after the other one: a panel that merely comes into view does not become the workspace's chat. */
+function isNewer(reader: ReadTransaction, id: string, other: string): boolean {
+  const seq = (sessionId: string): number => getSession(reader, sessionId)?.lastActivitySeq ?? 0;
+  return seq(id) > seq(other);
 }
 
 function isSamePlace(known: Route | null, panel: Route): boolean {

@@ -109,6 +109,8 @@ export class ChatPanel {
   /** Puts the text into the composer and sends it with Enter, as most users do. */
   async send(text: string): Promise<void> {
     await this.composer.fill(text);
+    // A page that has just opened may not have its chat yet; until then Enter keeps the words in the composer.
+    await this.button('Send').and(this.frame.locator(':enabled')).waitFor({ timeout: 60_000 });
     await this.composer.press('Enter');
   }
 
