@@ -16,6 +16,7 @@ const tests = {
   others: 'test/core/lifecycle/otherWindows.test.ts',
   givingBack: 'test/core/lifecycle/givingBack.test.ts',
   teardown: 'test/core/lifecycle/teardown.test.ts',
+  rows: 'test/core/lifecycle/rows.test.ts',
   tables: 'test/core/store/tables.test.ts',
   lineage: 'test/core/store/lineage.test.ts',
 };
@@ -588,12 +589,20 @@ const ofLineages = [
     'moves the routes',
   ),
   rule(
+    'compaction moves no route of another chat',
+    compaction,
+    '.filter((candidate) => members.includes(candidate.sessionId))',
+    '',
+    tests.rows,
+    'moves the routes of its own chat',
+  ),
+  rule(
     'a continuation stays one that a panel has shown',
     compaction,
     'if (wasShownByPanel(writer, sessionId)) setShownByPanel(writer, childId);',
     '',
-    tests.compaction,
-    'moves the routes',
+    tests.rows,
+    'a panel has shown, long ago',
   ),
   rule(
     'compaction moves what was typed',

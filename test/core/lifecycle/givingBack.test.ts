@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
 import { getLease } from '../../../src/core/store/leases.ts';
 import { renameSession } from '../../../src/core/store/sessions.ts';
-import { answered, running, show } from './stage.ts';
-import { maximumRuntimes, minute, Panel, until, World, type LiveWindow } from './world.ts';
+import { answered, running, show, turn } from './stage.ts';
+import { maximumRuntimes, minute, newChat, Panel, until, World, type LiveWindow } from './world.ts';
 
 const grace = 20_000;
 const idle = 30 * minute;
@@ -190,6 +190,111 @@ describe('A window gives a runtime back', function () {
     }
     assert.equal(chats.at(-1)?.isFinalized, false);
     assert.equal(chats[0]?.isFinalized, true);
+  });
+
+  it('never the one that was just asked for, though it is the only one that may go', async () => {
+    for (let count = 0; count < maximumRuntimes; count++) await show(window);
+    const newest = await window.registry.openOrCreate(newChat(ulid()));
+    await settled();
+    assert.deepEqual([reclaimed, newest.isFinalized], [[], false]);
+  });
+
+  it('none while there are fewer than it may keep', async () => {
+    const roomy = await world.start({ maximumRuntimes: 10 });
+    roomy.hooks.onReclaimed(({ sessionId, reason }) => reclaimed.push([sessionId, reason]));
+    for (let count = 0; count < 10; count++) {
+      const { panel } = await show(roomy);
+      panel.visible = false;
+      await roomy.settled();
+    }
+    assert.deepEqual([reclaimed, roomy.registry.size], [[], 10]);
+  });
+
+  it('counting the time of each by itself', async () => {
+    const first = await answered(window);
+    first.panel.visible = false;
+    const second = await answered(window);
+    second.panel.visible = false;
+    await pass(idle - 1);
+    window.registry.used(second.runtime);
+    await pass(1);
+    assert.deepEqual(reclaimed, [[first.id, 'idle_timeout']]);
+  });
+
+  it('30 minutes after a hidden panel was put on it', async () => {
+    const { id, panel, runtime } = await answered(window);
+    panel.visible = false;
+    await pass(idle - 1);
+    const second = new Panel(window, id);
+    second.visible = false;
+    window.registry.attach(runtime, second);
+    await pass(idle - 1);
+    assert.deepEqual(reclaimed, []);
+    await pass(1);
+    assert.deepEqual(reclaimed, [[id, 'idle_timeout']]);
+  });
+
+  it('in its grace time also when its panel had come back before, and answers were seen to their end', async () => {
+    const { id, panel, runtime } = await answered(window);
+    await panel.leave('lost');
+    await pass(1000);
+    const back = new Panel(window, id);
+    await back.attached();
+    await turn(window, runtime, 'Seen');
+    await settled();
+    await runtime.send(ulid(), 'Unseen');
+    await back.leave('disposed');
+    window.modelOf(id).answer('Hi');
+    await until(() => !runtime.isRunning, 'the answer is over');
+    await runtime.flush();
+    await settled();
+    await pass(grace - 1);
+    assert.deepEqual(reclaimed, []);
+    await pass(1);
+    assert.deepEqual(reclaimed, [[id, 'orphan_reap']]);
+  });
+
+  it('in its grace time whatever happens to the chat meanwhile', async () => {
+    const { id, panel, runtime } = await answered(window);
+    await panel.leave('lost');
+    await pass(grace - 1);
+    await window.store.write((writer) => renameSession(writer, id, 'Renamed meanwhile'));
+    runtime.readSessionAgain();
+    await settled();
+    await pass(1);
+    assert.deepEqual(reclaimed, [[id, 'orphan_reap']]);
+  });
+
+  it('not when a hidden panel comes at the end of the grace time', async () => {
+    const { id, panel, runtime } = await answered(window);
+    await panel.leave('lost');
+    window.timers.pass(grace); // and before what waits is written:
+    const second = new Panel(window, id);
+    second.visible = false;
+    window.registry.attach(runtime, second);
+    await settled();
+    assert.deepEqual([reclaimed, second.reclaims], [[], 0]);
+  });
+
+  it('once, though its panel goes a second time', async () => {
+    const { id, panel, runtime } = await answered(window);
+    await window.registry.detach(runtime, panel, 'disposed');
+    await window.registry.detach(runtime, panel, 'disposed');
+    window.registry.used(runtime);
+    await pass(60 * minute);
+    assert.deepEqual(reclaimed, [[id, 'panel_closed']]);
+  });
+
+  it('or takes it on, when the silent window that it followed has died', async () => {
+    const other = await world.start();
+    const { id } = await answered(window);
+    const follower = new Panel(other, id);
+    const runtime = await follower.attached();
+    assert.equal(runtime.state.owner, 'elsewhere');
+    window.kill([id]);
+    other.timers.pass(1000);
+    await other.settled();
+    assert.equal(runtime.state.owner, 'here');
   });
 
   it('not while it follows another window, whose death it finds within a second', async () => {

@@ -17,7 +17,7 @@ import { listMessages } from '../../../src/core/store/messages.ts';
 import { getSession } from '../../../src/core/store/sessions.ts';
 import { openStore } from '../store/support/stores.ts';
 import { answered, running, show } from './stage.ts';
-import { newChat, until, World, type LiveWindow } from './world.ts';
+import { newChat, rounds, until, World, type LiveWindow } from './world.ts';
 
 describe('Taking a runtime down', function () {
   this.timeout(30_000);
@@ -74,16 +74,37 @@ describe('Taking a runtime down', function () {
     assert.deepEqual(window.log, []);
   });
 
-  it('happens once for a window, and a runtime that is taken down is not given out any more', async () => {
+  it('happens once for a window', async () => {
+    const { panel } = await answered(window);
+    panel.visible = false;
+    let told = 0;
+    window.hooks.onSessionFinalize(() => void told++);
+    await Promise.all([window.registry.shutDown(), window.registry.shutDown()]);
+    assert.deepEqual([told, window.registry.size], [1, 0]);
+  });
+
+  it('gives nobody the runtime that is being taken down: who asks meanwhile waits for a new one', async () => {
     const { id, runtime, panel } = await answered(window);
+    let goOn: () => void = () => undefined;
+    const stop = window.hooks.onSessionEnd(() => new Promise<void>((resolve) => (goOn = resolve)));
     const closing = window.registry.detach(runtime, panel, 'disposed');
     await until(() => runtime.isFinalized, 'it is being taken down');
-    const again = await window.registry.open(id);
+    const asked = window.registry.open(id);
+    await rounds(4);
+    stop();
+    goOn();
     await closing;
+    const again = await asked;
     assert.notEqual(again, runtime);
-    assert.deepEqual([runtime.isFinalized, again.isFinalized], [true, false]);
-    await Promise.all([window.registry.shutDown(), window.registry.shutDown()]);
-    assert.equal(window.registry.size, 0);
+    assert.deepEqual([again.isFinalized, window.registry.size], [false, 1]);
+  });
+
+  it('tells the lists once it is gone', async () => {
+    const { panel } = await answered(window);
+    const sizes: number[] = [];
+    window.registry.onDidChange(() => sizes.push(window.registry.size));
+    await panel.leave('disposed');
+    assert.equal(sizes.at(-1), 0);
   });
 
   it('tells the lists, and no longer those that do not listen any more', async () => {

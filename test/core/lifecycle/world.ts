@@ -13,7 +13,7 @@ import { LifecycleHooks } from '../../../src/core/runtime/hooks.ts';
 import { DigestMemory } from '../../../src/core/runtime/memory.ts';
 import { PanelRoutes } from '../../../src/core/runtime/panelRoutes.ts';
 import { recoverInterrupted } from '../../../src/core/runtime/recovery.ts';
-import { RuntimeRegistry, type NewChat } from '../../../src/core/runtime/registry.ts';
+import { RuntimeRegistry, type LifecycleLimits, type NewChat } from '../../../src/core/runtime/registry.ts';
 import type { FileLayer } from '../../../src/core/store/fileLayer.ts';
 import { Store } from '../../../src/core/store/store.ts';
 import { PlayedModel, PlayedTimers, RecordingViewer } from '../runtime/kit.ts';
@@ -125,7 +125,7 @@ export class World {
   readonly #deadProcesses = new Set<number>();
 
   /** Starts a window, as the extension does: answers of the dead are marked, routes healed. */
-  async start(): Promise<LiveWindow> {
+  async start(limits: Partial<LifecycleLimits> = {}): Promise<LiveWindow> {
     const processId = this.#opened.length + 1;
     const store = await this.#openStore(processId);
     const log: string[] = [];
@@ -154,7 +154,7 @@ export class World {
       timers,
       hooks,
       memory: new DigestMemory(store, Date.now),
-      limits: () => ({ graceMs: 20_000, idleMs: 30 * minute, maximumRuntimes }),
+      limits: () => ({ graceMs: 20_000, idleMs: 30 * minute, maximumRuntimes, ...limits }),
     });
     let pending: Promise<unknown>[] = [];
     const panels = new Map<string, Panel>();
