@@ -8,6 +8,7 @@
  */
 import * as vscode from 'vscode';
 import { messageOf } from '../core/runtime/problems.ts';
+import type { Route } from '../core/store/routes.ts';
 import { chatPanelType } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
 import { Disposables } from './disposables.ts';
@@ -84,12 +85,23 @@ export class PanelRevival implements vscode.Disposable {
         if (take(unclaimed, route.title)) continue;
         if (await routes.claim(panelIdOf(route))) {
           this.#log(`the panel "${route.title}" was open when its window died; it is opened again`);
-          this.#panels.create(panelIdOf(route), { sessionId: route.sessionId }, route);
+          this.#createBehind(route);
         }
       }
     } catch (error) {
       this.#log(`panels of a dead window could not be opened again: ${messageOf(error)}`);
     }
+  }
+
+  /** The editor shows a new tab in front, but the user may already be typing in a panel there: that one stays in front. */
+  #createBehind(route: Route): void {
+    const inFront = this.#panels.all.find(
+      ({ panel }) => panel.visible && panel.viewColumn === route.viewColumn,
+    );
+    const hadFocus = inFront?.panel.active === true;
+    this.#panels.create(panelIdOf(route), { sessionId: route.sessionId }, route);
+    if (hadFocus) inFront.reveal();
+    else inFront?.panel.reveal(undefined, true);
   }
 }
 

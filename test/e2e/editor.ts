@@ -13,11 +13,13 @@ import { startModelServer, type ModelServer } from '../support/modelServer.ts';
 export class Editor {
   server: Server;
   readonly models: ModelServer;
-  readonly folder: string;
+  /** The workspace that windows open. */
+  folder: string;
   /** Keeps what VS Code stores in the browser: open editors and webview state outlive a window of it. */
   context: BrowserContext;
   readonly #browser: Browser;
   readonly #scratch: Scratch;
+  #workspaces = 0;
 
   private constructor(parts: {
     server: Server;
@@ -56,10 +58,16 @@ export class Editor {
     return new Editor({ server, models, folder, browser, context, scratch });
   }
 
-  /** Forgets what VS Code keeps in the browser, so that no panel of an earlier test comes back. */
+  /** Closes all windows and forgets what VS Code keeps in the browser: the next window has no tabs. */
   async forgetPanels(): Promise<void> {
     await this.context.close();
     this.context = await this.#browser.newContext();
+  }
+
+  /** No panel of an earlier test comes back. The workspace is a new one, because a panel whose window died is opened again in its own. */
+  async startAfresh(): Promise<void> {
+    await this.forgetPanels();
+    this.folder = copySampleWorkspace(this.#scratch.path, `workspace-${++this.#workspaces}`);
   }
 
   openWindow(folder = this.folder): Promise<VscodeWindow> {
@@ -90,7 +98,7 @@ export class Editor {
 
 /** A window with a new chat in front. */
 export async function openNewChat(editor: Editor): Promise<{ window: VscodeWindow; panel: ChatPanel }> {
-  await editor.forgetPanels();
+  await editor.startAfresh();
   const window = await editor.openWindow();
   const panel = await openChat(window);
   return { window, panel };

@@ -66,6 +66,25 @@ describe('A panel comes back', () => {
     await window.close();
   });
 
+  it('behind the chat that the user has begun meanwhile', async () => {
+    const { panel } = await openNewChat(editor);
+    await panel.send('Before the crash');
+    const request = await editor.models.waitForRequest();
+    await request.send('An answer.');
+    await request.finish();
+    await panel.status('Assistant', ['complete']);
+    killExtensionHost(editor.server);
+    await editor.forgetPanels();
+    const next = await editor.openWindow();
+    const begun = await openChat(next);
+    await begun.type('A new thought');
+    await next.editorTabs('Before the crash').waitFor({ timeout: 60_000 });
+    assert.equal(await begun.draft(), 'A new thought');
+    await next.page.keyboard.type(' goes on');
+    await until(async () => (await begun.draft()) === 'A new thought goes on', { what: 'the words typed' });
+    await next.close();
+  });
+
   it('in the next window when its window was closed in the middle of an answer', async () => {
     const { window, panel } = await openNewChat(editor);
     await panel.send('Close my window');

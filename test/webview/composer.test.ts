@@ -42,6 +42,18 @@ describe('The composer', () => {
     await until(async () => (await panel.message.inputValue()) === '', { what: 'an empty composer' });
   });
 
+  it('is empty before the next key can arrive', async () => {
+    const panel = await suite.open();
+    await panel.message.fill('sent');
+    await until(() => panel.send.isEnabled(), { what: 'Send to be enabled' });
+    const left = await panel.message.evaluate((element) => {
+      element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
+      return element instanceof HTMLTextAreaElement ? element.value : 'no text box';
+    });
+    assert.equal(left, '');
+    assert.equal((await panel.host.waitForPost('send')).text, 'sent');
+  });
+
   it('does not send blank text', async () => {
     const panel = await suite.open();
     await panel.message.fill('  \n ');

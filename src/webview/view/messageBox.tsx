@@ -1,4 +1,4 @@
-import { useSignalEffect } from '@preact/signals';
+import { effect, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { CommandCompletion } from '../state/commandCompletion.ts';
 import type { Page } from '../state/page.ts';
@@ -22,10 +22,15 @@ export function MessageBox({ page }: { readonly page: Page }) {
     area.setSelectionRange(caret, caret);
     fitHeight(area);
   };
-  useSignalEffect(() => {
-    const text = draft.text.value;
-    if (box.current !== null && box.current.value !== text) show(text, draft.caret);
-  });
+  // At once, not with the next frame: a key pressed in between would bring a sent text back as the start of the next.
+  useLayoutEffect(
+    () =>
+      effect(() => {
+        const text = draft.text.value;
+        if (box.current !== null && box.current.value !== text) show(text, draft.caret);
+      }),
+    [draft],
+  );
   useSignalEffect(() => {
     if (page.focusRequests.value > 0) box.current?.focus();
   });

@@ -15,8 +15,8 @@ export function scratchDirectory(name = 'holdfast-vscode-test-'): Scratch {
 }
 
 /** A copy of the sample workspace that a test may change. */
-export function copySampleWorkspace(directory: string): string {
-  const path = join(directory, 'sample-workspace');
+export function copySampleWorkspace(directory: string, name = 'sample-workspace'): string {
+  const path = join(directory, name);
   cpSync(sampleWorkspace, path, { recursive: true });
   return path;
 }
