@@ -48,7 +48,7 @@ export function compactSession(writer: WriteTransaction, compaction: Compaction)
   const parent = requireSession(writer, sessionId);
   const rows = modelMessages(writer, sessionId);
   const kept = recentTurns(rows, compaction.keptTokens ?? defaultKeptTokens);
-  refuseUnlessCompactable(writer, parent, rows.slice(0, rows.length - kept.length));
+  refuseUnlessCompactable(writer, parent, rows);
   const lease = moveLease(writer, compaction.lease, childId, now);
   const added = rowsOfChild(writer, compaction, parent, kept);
 
@@ -98,7 +98,7 @@ function rowsOfChild(
 function refuseUnlessCompactable(
   reader: ReadTransaction,
   { id, endReason }: Session,
-  summarised: readonly Message[],
+  rows: readonly Message[],
 ): void {
   if (endReason !== null && isEndedByUser(endReason)) {
     throw new RefusedError('archived', 'This chat is archived: reopen it to go on.');
@@ -109,7 +109,8 @@ function refuseUnlessCompactable(
   if (streamingMessages(reader).some((message) => message.sessionId === id)) {
     throw new RefusedError('running', 'An answer is still running: stop it first, or wait until it is done.');
   }
-  if (!summarised.some(({ role }) => role !== 'summary')) {
+  // The first turn is never kept word for word, so there is something to summarise wherever there is a turn.
+  if (rows.every(({ role }) => role === 'summary')) {
     throw new RefusedError('nothing_to_do', 'There is too little in this chat to summarise yet.');
   }
 }

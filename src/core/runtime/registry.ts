@@ -172,12 +172,10 @@ export class RuntimeRegistry {
     const runtime = await this.open(sessionId);
     const entry = this.#entryFor(runtime);
     if (entry !== null) await this.#finalize(entry, 'archived');
-    const tip = this.#services.store.read((reader) =>
-      getSession(reader, tipOf(reader, runtime.session.id) ?? runtime.session.id),
+    // Once more, which changes nothing as a rule: a failure of the teardown's step is contained, and the user must learn of it.
+    await this.#services.store.write((writer) =>
+      archiveLineage(writer, runtime.session.id, this.#services.now()),
     );
-    if (tip === null || tip.endReason === 'archived' || tip.endReason === 'session_reset') return;
-    // The step that ends the row failed and was contained: the user must learn that the chat is still open.
-    await this.#services.store.write((writer) => archiveLineage(writer, tip.id, this.#services.now()));
   }
 
   /**
@@ -409,7 +407,7 @@ export class RuntimeRegistry {
 
   /** An id that is not stored is its own tip. */
   #tip(sessionId: string): string {
-    return this.#services.store.read((reader) => tipOf(reader, sessionId) ?? sessionId);
+    return this.#services.store.read((reader) => tipOf(reader, sessionId));
   }
 
   #entryFor(runtime: ChatRuntime): Entry | null {

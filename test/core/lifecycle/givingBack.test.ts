@@ -297,6 +297,25 @@ describe('A window gives a runtime back', function () {
     assert.equal(runtime.state.owner, 'here');
   });
 
+  it('not while the death of the window that it follows cannot be written down: it looks again a second later', async () => {
+    const other = await world.start();
+    const { id } = await running(window);
+    const runtime = await new Panel(other, id).attached();
+    window.kill([id]);
+    world.isDiskFull = true;
+    other.timers.pass(1000);
+    await other.settled();
+    assert.match(other.log.join('\n'), /answers of dead windows could not be marked/);
+    assert.equal(runtime.state.messages.at(-1)?.status, 'streaming');
+    world.isDiskFull = false;
+    other.timers.pass(1000);
+    await other.settled();
+    assert.deepEqual(
+      [runtime.state.messages.at(-1)?.text, runtime.state.messages.at(-1)?.status],
+      ['Begun', 'interrupted'],
+    );
+  });
+
   it('not while it follows another window, whose death it finds within a second', async () => {
     const other = await world.start();
     const { id } = await running(window);

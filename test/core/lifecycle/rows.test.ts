@@ -8,9 +8,12 @@ import { lineageOf, lineageOfTip, tipOf } from '../../../src/core/store/lineage.
 import { insertMessage } from '../../../src/core/store/messages.ts';
 import { resetSession } from '../../../src/core/store/reset.ts';
 import {
+  claimRoute,
   getRoute,
+  isClaimed,
   listRoutes,
   makeRoute,
+  repointRoute,
   saveRoute,
   wasShownByPanel,
   workspaceRouteKey,
@@ -206,6 +209,35 @@ describe('A route', function () {
       windowId: null,
     });
     assert.deepEqual([workspaceRouteKey(null), workspaceRouteKey('w')], ['workspace:empty', 'workspace:w']);
+  });
+
+  it('that no window shows is claimed by none, though every window lives', () => {
+    const claims = [null, 'w'].map((windowId) => isClaimed({ windowId }, () => true));
+    assert.deepEqual(claims, [false, true]);
+  });
+
+  it('that was closed is open again for who claims it, also for the window that showed it last', async () => {
+    const store = await openStore();
+    for (const windowId of [null, 'w']) {
+      const route = makeRoute({ key: 'panel:p', sessionId: 's', updatedAt: 1, closedAt: 5, windowId });
+      await store.write((writer) => saveRoute(writer, route));
+      const claim = { key: 'panel:p', windowId: 'w', isWindowAlive: () => true };
+      const expected = { ...route, windowId: 'w', closedAt: null };
+      assert.deepEqual(await store.write((writer) => claimRoute(writer, claim)), expected);
+      assert.deepEqual(
+        store.read((reader) => getRoute(reader, 'panel:p')),
+        expected,
+      );
+    }
+  });
+
+  it('that is gone meanwhile cannot be moved, and is not made anew', async () => {
+    const store = await openStore();
+    assert.equal(await store.write((writer) => repointRoute(writer, 'panel:p', 'a', 'b', 2)), false);
+    assert.deepEqual(
+      store.read((reader) => listRoutes(reader)),
+      [],
+    );
   });
 
   it('is found by any of what it says', async () => {

@@ -83,6 +83,37 @@ describe('Taking a runtime down', function () {
     assert.deepEqual([told, window.registry.size], [1, 0]);
   });
 
+  it('that has begun is waited for by the window that goes', async () => {
+    const { runtime, panel } = await answered(window);
+    let goOn: () => void = () => undefined;
+    window.hooks.onSessionEnd(() => new Promise<void>((resolve) => (goOn = resolve)));
+    const closing = window.registry.detach(runtime, panel, 'disposed');
+    await until(() => runtime.isFinalized, 'it is being taken down');
+    let isDown = false;
+    const down = window.registry.shutDown().then(() => (isDown = true));
+    await rounds(4);
+    assert.deepEqual([isDown, window.registry.size], [false, 1]);
+    goOn();
+    await Promise.all([closing, down]);
+    assert.equal(window.registry.size, 0);
+  });
+
+  it('leaves a panel that still holds it what needs no runtime: it is shown, and remembers the model chosen', async () => {
+    const { id, runtime, panel } = await answered(window);
+    await panel.leave('disposed');
+    assert.deepEqual([runtime.isFinalized, window.registry.size], [true, 0]);
+    window.registry.attach(runtime, panel);
+    await runtime.selectModel('another');
+    assert.deepEqual(
+      [
+        panel.state?.session.modelId,
+        window.store.read((reader) => getSession(reader, id))?.modelId,
+        window.registry.size,
+      ],
+      ['another', 'another', 0],
+    );
+  });
+
   it('gives nobody the runtime that is being taken down: who asks meanwhile waits for a new one', async () => {
     const { id, runtime, panel } = await answered(window);
     let goOn: () => void = () => undefined;
@@ -216,6 +247,19 @@ describe('A lease', function () {
     assert.deepEqual([byOther('r', true), byOther('x', true), byOther('x', false)], [false, true, false]);
     await store.write((writer) => releaseLease(writer, lease));
     assert.equal(byOther('x', true), false);
+  });
+
+  it('that is not stored any more is released without complaint, as when its chat was deleted', async () => {
+    const store = await openStore();
+    const lease = await store.write((writer) => acquireLease(writer, { ...request, ...alive }));
+    await store.write((writer) => {
+      writer.run('DELETE FROM leases');
+      releaseLease(writer, lease);
+    });
+    assert.equal(
+      store.read((reader) => getLease(reader, 's')),
+      null,
+    );
   });
 
   it('is revoked from whoever holds it, but not from the one that keeps it', async () => {
