@@ -17,6 +17,7 @@ import { makeWorkspaceTools } from '../core/tools/workspaceTools.ts';
 import { ChatList } from './chatList.ts';
 import { registerCommands } from './commands.ts';
 import { CoreAccess, type Core } from './core.ts';
+import { Deletions } from './deletion.ts';
 import { Disposables } from './disposables.ts';
 import { lifecycleLimits } from './lifecycleSettings.ts';
 import { Models } from './models.ts';
@@ -75,9 +76,16 @@ export function createApp(context: vscode.ExtensionContext): App {
 
   const panels = disposables.add(new ChatPanels({ core, distribution, log }));
   disposables.add(new PanelRevival(panels, core, log));
-  const list = disposables.add(new ChatList(core));
-  disposables.add(registerCommands({ core, panels, list, models, log }));
-  return { close: () => core.close(), dispose: () => disposables.dispose() };
+  const deletions = disposables.add(new Deletions({ core, panels, log }));
+  const list = disposables.add(new ChatList(core, deletions));
+  disposables.add(registerCommands({ core, panels, list, deletions, models, log }));
+  return {
+    close: () => {
+      deletions.dispose(); // what the user can still take back stays
+      return core.close();
+    },
+    dispose: () => disposables.dispose(),
+  };
 }
 
 /** A window that nobody looks at follows the others at leisure. */

@@ -7,6 +7,7 @@ import { listChats, type ChatRow } from '../core/store/sessions.ts';
 import { age } from './age.ts';
 import { chatListView, commands } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
+import type { Deletions } from './deletion.ts';
 import { Disposables } from './disposables.ts';
 
 /** Rows fetched per page of a group. */
@@ -34,6 +35,7 @@ const states = {
 
 export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.Disposable {
   readonly #core: CoreAccess;
+  readonly #deletions: Deletions;
   readonly #view: vscode.TreeView<ChatListNode>;
   readonly #changed = new vscode.EventEmitter<undefined>();
   readonly #disposables = new Disposables();
@@ -42,8 +44,10 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
   #refreshTimer: NodeJS.Timeout | null = null;
   readonly onDidChangeTreeData = this.#changed.event;
 
-  constructor(core: CoreAccess) {
+  constructor(core: CoreAccess, deletions: Deletions) {
     this.#core = core;
+    this.#deletions = deletions;
+    this.#disposables.add(deletions.onDidChange(() => this.refresh()));
     this.#disposables.add(this.#changed);
     this.#view = this.#disposables.add(
       vscode.window.createTreeView(chatListView, { treeDataProvider: this, showCollapseAll: false }),
@@ -114,12 +118,18 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
     const limit = (this.#pages.get(group) ?? 1) * pageSize;
     return store.read((reader) => {
       const rows = listChats(reader, { archived: group === 'archived', limit: limit + 1 });
-      const nodes: ChatListNode[] = rows.slice(0, limit).map((row) => ({ kind: 'chat', row }));
+      const shown = rows.slice(0, limit).filter((row) => this.#isListed(row));
+      const nodes: ChatListNode[] = shown.map((row) => ({ kind: 'chat', row }));
       if (rows.length > limit) nodes.push({ kind: 'more', group });
       const hasArchived = group === 'open' && listChats(reader, { archived: true, limit: 1 }).length > 0;
       if (hasArchived) nodes.push({ kind: 'archived' });
       return nodes;
     });
+  }
+
+  /** One that the user deleted is gone at once, also while that can still be taken back. */
+  #isListed({ session }: ChatRow): boolean {
+    return !this.#deletions.isPending(session.id);
   }
 
   #chatItem(node: Extract<ChatListNode, { kind: 'chat' }>): vscode.TreeItem {

@@ -6,6 +6,7 @@ import { chatTitle } from '../core/session/title.ts';
 import type { ChatList, ChatListNode } from './chatList.ts';
 import { commands } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
+import type { Deletions } from './deletion.ts';
 import { Disposables } from './disposables.ts';
 import type { Models } from './models.ts';
 import type { ChatPanels } from './panels.ts';
@@ -15,12 +16,13 @@ export interface CommandServices {
   readonly core: CoreAccess;
   readonly panels: ChatPanels;
   readonly list: ChatList;
+  readonly deletions: Deletions;
   readonly models: Models;
   readonly log: (line: string) => void;
 }
 
 export function registerCommands(services: CommandServices): vscode.Disposable {
-  const { core, panels, list, models } = services;
+  const { core, panels, list, deletions, models } = services;
   const disposables = new Disposables();
   const register = (name: string, run: (node?: ChatListNode) => Promise<void> | void) => {
     disposables.add(
@@ -52,6 +54,10 @@ export function registerCommands(services: CommandServices): vscode.Disposable {
   register(commands.reopenChat, async (node) => {
     if (node?.kind === 'chat') return (await core.get()).registry.reopen(node.row.session.id);
     await panelInFront(panels).act((runtime, registry) => registry.reopen(runtime.session.id));
+  });
+  register(commands.deleteChat, async (node) => {
+    if (node?.kind === 'chat') return deletions.start(node.row.session.id, chatTitle(node.row.session));
+    await panelInFront(panels).act(({ session }) => deletions.start(session.id, chatTitle(session)));
   });
   register(commands.showMoreChats, (node) => {
     if (node?.kind === 'more') list.showMore(node.group);

@@ -7,6 +7,7 @@ export const commands = {
   archiveChat: 'holdfast.archiveChat',
   archiveAndStartNew: 'holdfast.archiveAndStartNew',
   reopenChat: 'holdfast.reopenChat',
+  deleteChat: 'holdfast.deleteChat',
   compactChat: 'holdfast.compactChat',
   showMoreChats: 'holdfast.showMoreChats',
   refreshChats: 'holdfast.refreshChats',

@@ -48,6 +48,11 @@ export class ChatPanels implements vscode.WebviewPanelSerializer, vscode.Disposa
     return shown;
   }
 
+  /** Closes the panels that show a chat, which is gone. */
+  closeAll(sessionId: string): void {
+    for (const { panel, sessionId: shown } of this.#panels) if (shown === sessionId) panel.dispose();
+  }
+
   /** A new panel; `place` says where and under which title, for one that replaces another. */
   create(panelId: string, content: PanelContent, place?: PanelPlace): ChatPanel {
     const column = place?.viewColumn ?? vscode.ViewColumn.Active;

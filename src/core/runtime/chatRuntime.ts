@@ -15,6 +15,7 @@ import { toModelMessages } from '../session/projection.ts';
 import { isEndedByUser, isRecoverable } from '../session/reasons.ts';
 import { makeChatState, reduce, type ChatState } from '../session/reducer.ts';
 import { firstWords } from '../session/text.ts';
+import { isDeleted } from '../store/deletion.ts';
 import { saveDraft } from '../store/drafts.ts';
 import type { Lease } from '../store/leases.ts';
 import { tipOf } from '../store/lineage.ts';
@@ -27,7 +28,7 @@ import type { Tool } from '../tools/tool.ts';
 import { DraftKeeper } from './draftKeeper.ts';
 import { loadChat } from './loadChat.ts';
 import { Ownership } from './ownership.ts';
-import { describeStoreProblem, isRefusedForGood, RefusedError } from './problems.ts';
+import { deletedError, describeStoreProblem, isRefusedForGood, RefusedError } from './problems.ts';
 import { Recorder } from './recorder.ts';
 import type { Timers } from './timers.ts';
 import type { Viewer } from './viewer.ts';
@@ -508,7 +509,7 @@ export class ChatRuntime {
     const { id } = this.session;
     return this.#ownership.write(id, (writer) => {
       const stored = getSession(writer, id);
-      if (stored === null) insertSession(writer, this.session);
+      if (stored === null) this.#insertSession(writer);
       else if (stored.endReason !== null && isRecoverable(stored.endReason)) reopenSession(writer, id);
       return change(writer);
     });
@@ -520,7 +521,7 @@ export class ChatRuntime {
       const isNew = await this.#services.store.write((writer) => {
         const isStored = getSession(writer, id) !== null;
         if (!isStored && draft.text === '') return false; // scrolling an empty panel is no reason to keep a chat
-        if (!isStored) insertSession(writer, this.session);
+        if (!isStored) this.#insertSession(writer);
         saveDraft(writer, { key: id, sessionId: id, draft });
         return !isStored;
       });
@@ -532,8 +533,14 @@ export class ChatRuntime {
     } catch (error) {
       this.#services.log(`draft of ${id} not saved: ${String(error)}`);
       this.#apply({ type: 'savingChanged', problem: describeStoreProblem(error) });
-      return false;
+      return isRefusedForGood(error);
     }
+  }
+
+  /** The chat's first write. One that was deleted stays so, whoever still shows it. */
+  #insertSession(writer: WriteTransaction): void {
+    if (isDeleted(writer, this.session.id)) throw deletedError();
+    insertSession(writer, this.session);
   }
 
   #setSession(session: Session): void {

@@ -25,7 +25,11 @@ export class DigestMemory implements MemoryProvider {
   /** Replaces what was kept of the chat; writes nothing if that is the same, or if there is nothing to keep. */
   async commit(sessionId: string): Promise<void> {
     const memory = this.#store.read((reader) => newMemory(reader, sessionId, this.#now()));
-    if (memory !== null) await this.#store.write((writer) => saveMemory(writer, memory));
+    if (memory === null) return;
+    await this.#store.write((writer) => {
+      // Deleted by another window since: nothing of it may come back.
+      if (getSession(writer, sessionId) !== null) saveMemory(writer, memory);
+    });
   }
 }
 

@@ -14,19 +14,23 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whether this runtime may not write its chat any more, whatever it tries: another window does, or the user archived it. */
+/** Whether this runtime may not write its chat any more, whatever it tries: another window does, or the user ended it. */
 export function isRefusedForGood(error: unknown): boolean {
-  if (error instanceof RefusedError) return error.reason === 'archived';
+  if (error instanceof RefusedError) return error.reason === 'archived' || error.reason === 'deleted';
   return error instanceof StoreError && error.reason === 'session_not_owned';
 }
 
 /** Something the user asked for that cannot be done now; `message` says why and what to do instead. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
-  readonly reason: 'archived' | 'running' | 'empty' | 'not_found' | 'nothing_to_do' | 'not_owned';
+  readonly reason: 'archived' | 'deleted' | 'running' | 'empty' | 'not_found' | 'nothing_to_do' | 'not_owned';
 
   constructor(reason: RefusedError['reason'], message: string) {
     super(message);
     this.reason = reason;
   }
+}
+
+export function deletedError(): RefusedError {
+  return new RefusedError('deleted', 'This chat was deleted. Start a new one to go on.');
 }

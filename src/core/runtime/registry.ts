@@ -4,6 +4,7 @@
  */
 import { isAutomatic } from '../session/reasons.ts';
 import { emptyDraft, makeSession, type EndReason, type Session } from '../session/model.ts';
+import { deleteLineage, isDeleted, refuseForeignLease, type Deletion } from '../store/deletion.ts';
 import { tipOf } from '../store/lineage.ts';
 import { archiveLineage, reopenLineage } from '../store/lineageChanges.ts';
 import { resetSession } from '../store/reset.ts';
@@ -15,7 +16,7 @@ import { finalize } from './finalize.ts';
 import type { LifecycleHooks } from './hooks.ts';
 import { loadChat } from './loadChat.ts';
 import type { MemoryProvider } from './memory.ts';
-import { messageOf, RefusedError } from './problems.ts';
+import { deletedError, messageOf, RefusedError } from './problems.ts';
 import { recoverInterrupted } from './recovery.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -122,6 +123,7 @@ export class RuntimeRegistry {
     // Nothing may come between this look and the adding: a chat has one runtime, however many ask for it at once.
     if (this.#entryOf(sessionId) !== undefined) return this.open(sessionId);
     if (chat === null) {
+      if (this.#services.store.read((reader) => isDeleted(reader, sessionId))) throw deletedError();
       throw new RefusedError(
         'not_found',
         'This chat is not in the store. It may have been deleted in another window.',
@@ -135,7 +137,8 @@ export class RuntimeRegistry {
     const known = await this.#settled(chat.id);
     if (known !== null) return known;
     const isStored = this.#services.store.read((reader) => getSession(reader, chat.id)) !== null;
-    if (isStored) return this.open(chat.id);
+    const wasDeleted = this.#services.store.read((reader) => isDeleted(reader, chat.id));
+    if (isStored || wasDeleted) return this.open(chat.id);
     if (this.#entryOf(chat.id) !== undefined) return this.openOrCreate(chat);
     const session = makeSession({ ...chat, source: 'panel', createdAt: this.#services.now() });
     return this.#add(new ChatRuntime(this.#services, { session, messages: [], draft: emptyDraft }));
@@ -220,6 +223,34 @@ export class RuntimeRegistry {
     } catch (error) {
       log(`memory of ${childId} not kept: ${messageOf(error)}`);
     }
+  }
+
+  /**
+   * **Delete Permanently**: removes the chat from the store; its viewers are told. Does nothing if it is gone already. Rejects
+   * with a RefusedError while an answer runs, and with SessionNotOwnedError while another live window has it open for writing.
+   * What was deleted leaves the files with `store.purge()`.
+   */
+  async delete(sessionId: string): Promise<void> {
+    const { store } = this.#services;
+    const runtime = await this.#settled(sessionId);
+    const deletion = this.refuseDeletion(sessionId);
+    const entry = runtime === null ? null : this.#entryFor(runtime);
+    const end = (writer: WriteTransaction): void => deleteLineage(writer, deletion);
+    if (entry !== null) await this.#finalize(entry, 'archived', end);
+    // The step that ends the row may have failed and was contained; here the user must learn of it.
+    if (store.read((reader) => getSession(reader, sessionId)) !== null) await store.write(end);
+  }
+
+  /** Throws what `delete` would reject with at this moment. */
+  refuseDeletion(sessionId: string): Deletion {
+    const { store, isWindowAlive } = this.#services;
+    if (this.isRunning(sessionId)) {
+      throw new RefusedError('running', 'An answer is still running: stop it first, then delete the chat.');
+    }
+    const isOtherAlive = (id: string): boolean => id !== store.windowId && isWindowAlive(id);
+    const deletion = { sessionId, isOtherAlive };
+    store.read((reader) => refuseForeignLease(reader, deletion));
+    return deletion;
   }
 
   /** Opens an archived chat for writing again, under the same id. */

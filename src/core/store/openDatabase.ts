@@ -22,6 +22,8 @@ const pragmas = [
   'journal_mode = MEMORY',
   'synchronous = OFF',
   'foreign_keys = OFF',
+  // What is deleted is overwritten: a snapshot must hold nothing of it, not even in its free pages.
+  'secure_delete = ON',
   'cache_size = -16384',
 ];
 

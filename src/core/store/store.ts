@@ -15,6 +15,7 @@
 import { Changes, type StoreChange } from './changes.ts';
 import { workerRunner, type CheckpointRunner } from './checkpointRunner.ts';
 import { Committer } from './commit.ts';
+import { lastDeletionSeq } from './deletion.ts';
 import { Durability } from './durability.ts';
 import {
   StoreClosedError,
@@ -36,6 +37,7 @@ import { migrate, readSchemaVersion, schemaVersion } from './migrations.ts';
 import { loadEngine, type Engine } from './openDatabase.ts';
 import type { Request } from './replica.ts';
 import { Presence } from './presence.ts';
+import { oldFiles, purge } from './purge.ts';
 import { systemProbe } from './processProbe.ts';
 import {
   defaultJournalLimit,
@@ -294,6 +296,22 @@ export class Store {
     return this.#generations.checkpoint();
   }
 
+  /**
+   * After a deletion: makes checkpoints until no file that is kept holds what was deleted, and resolves to the names of those
+   * that still may (see purge.ts). A window that goes meanwhile leaves the rest to the next one that opens the folder.
+   */
+  purge(): Promise<string[]> {
+    const { files, presence } = this.#parts;
+    return purge({
+      files,
+      folder: this.folder,
+      seq: this.read(lastDeletionSeq),
+      checkpoint: () => this.checkpoint(),
+      isWindowAlive: (windowId) => presence.isAlive(windowId),
+      isStopped: () => this.#isClosed,
+    });
+  }
+
   /** Resolves when no checkpoint of this window is running. */
   checkpointSettled(): Promise<void> {
     return this.#generations.settled();
@@ -349,7 +367,15 @@ export class Store {
       }
     } else if (version < schemaVersion) await this.write((writer) => migrate(writer));
     if (!this.isReadOnly && this.#live.replica.isTailAccepted) this.#committer.confirmTail();
+    this.#finishPurge();
     this.follow(this.#followInterval);
+  }
+
+  /** A window deleted something and went before the files were gone that hold it. */
+  #finishPurge(): void {
+    const { files, log, runner } = this.#parts;
+    if (runner === null || oldFiles(files, this.folder, this.read(lastDeletionSeq)).length === 0) return;
+    this.purge().catch((error: unknown) => log(`what was deleted is still in the files: ${String(error)}`));
   }
 
   #mustBeUsable(): void {

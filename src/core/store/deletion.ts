@@ -1,0 +1,67 @@
+/**
+ * **Delete Permanently**: the one thing that removes a chat. It leaves a tombstone, an id without a word of the chat, which
+ * keeps a window that still shows the chat from writing it anew, and tells which journals and snapshots must go.
+ */
+import * as v from 'valibot';
+import { SessionNotOwnedError } from './errors.ts';
+import { getLease } from './leases.ts';
+import { lineageMembers } from './lineage.ts';
+import { getMeta, setMeta } from './meta.ts';
+import type { ReadTransaction, WriteTransaction } from './transaction.ts';
+
+export interface Deletion {
+  /** Any row of the chat. */
+  readonly sessionId: string;
+  /** Whether a window other than the one that asks is there; one of which it is not known counts as alive. */
+  readonly isOtherAlive: (windowId: string) => boolean;
+}
+
+const tombstonePrefix = 'deleted:';
+
+/** What goes with each row of the chat, and what of others must not point to it any more. */
+const removals: readonly string[] = [
+  'UPDATE messages SET copy_of = NULL WHERE copy_of IN (SELECT id FROM messages WHERE session_id = ?)',
+  'UPDATE sessions SET parent_id = NULL, edge = NULL WHERE parent_id = ?',
+  'DELETE FROM messages WHERE session_id = ?',
+  'DELETE FROM drafts WHERE session_id = ?',
+  'DELETE FROM drafts WHERE key = ?',
+  'DELETE FROM memories WHERE source_session_id = ?',
+  'DELETE FROM routes WHERE session_id = ?',
+  'DELETE FROM leases WHERE session_id = ?',
+  'DELETE FROM sessions WHERE id = ?',
+];
+
+/** Throws SessionNotOwnedError if another live window may write the chat. */
+export function refuseForeignLease(reader: ReadTransaction, deletion: Deletion): void {
+  for (const member of lineageMembers(reader, deletion.sessionId)) {
+    const held = getLease(reader, member);
+    if (held?.isHeld === true && deletion.isOtherAlive(held.windowId)) throw new SessionNotOwnedError(member);
+  }
+}
+
+/**
+ * Removes every row of the chat with its messages, drafts, memories, places and leases. Branches and chats that followed a
+ * reset stay, as chats of their own; so do fences, which name places. Does nothing if there is no such chat. Throws
+ * SessionNotOwnedError (see refuseForeignLease).
+ */
+export function deleteLineage(writer: WriteTransaction, deletion: Deletion): void {
+  refuseForeignLease(writer, deletion);
+  for (const member of lineageMembers(writer, deletion.sessionId)) {
+    for (const sql of removals) writer.run(sql, [member]);
+    setMeta(writer, `${tombstonePrefix}${member}`, String(writer.seq));
+  }
+}
+
+/** Whether the row was deleted and has not been brought back since. */
+export function isDeleted(reader: ReadTransaction, sessionId: string): boolean {
+  if (getMeta(reader, `${tombstonePrefix}${sessionId}`) === null) return false;
+  return reader.get('SELECT id FROM sessions WHERE id = ?', [sessionId]) === undefined;
+}
+
+/** The journal number of the last deletion; 0: there was none. */
+export function lastDeletionSeq(reader: ReadTransaction): number {
+  const row = reader.get(
+    `SELECT max(CAST(value AS INTEGER)) AS seq FROM meta WHERE key >= 'deleted:' AND key < 'deleted;'`,
+  );
+  return v.parse(v.nullable(v.number()), row?.['seq']) ?? 0;
+}
