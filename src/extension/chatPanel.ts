@@ -172,6 +172,8 @@ export class ChatPanel implements Viewer {
         return this.archiveAndStartNew();
       case 'reopen':
         return this.act((runtime, registry) => registry.reopen(runtime.session.id));
+      case 'takeOver':
+        return this.act((runtime) => runtime.takeOver());
       case 'compact':
         return this.act((runtime, registry) => registry.compact(runtime.session.id));
       case 'selectModel':

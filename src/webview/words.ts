@@ -7,6 +7,7 @@ export const words = {
   continue: 'Continue',
   retry: 'Retry',
   reopen: 'Reopen',
+  takeOver: 'Take over here',
   archive: 'Archive',
   newChat: 'New Chat',
   compact: 'Compact Chat',

@@ -1,6 +1,6 @@
 /** One chat in two windows: one writes, the other follows and takes it on when the first is gone. */
 import assert from 'node:assert/strict';
-import { openChat } from '../support/vscode/chatPanel.ts';
+import { openChat, type ChatPanel } from '../support/vscode/chatPanel.ts';
 import { Editor, openNewChat } from './editor.ts';
 
 describe('A chat that another window writes', () => {
@@ -34,5 +34,32 @@ describe('A chat that another window writes', () => {
     await next.finish();
     await follower.answerContains('Please do.');
     await second.close();
+  });
+
+  it('is taken over in the middle of its answer: the text is kept, and the other window follows', async () => {
+    const { window: first, panel: writer } = await openNewChat(editor);
+    await writer.send('Whose chat is this?');
+    const request = await editor.models.waitForRequest();
+    await request.send('Mine, says the first window');
+    await writer.answerContains('says the first window');
+
+    const second = await editor.openWindow();
+    const taker = await openChat(second, 'Holdfast: Open Last Chat');
+    await taker.button('Take over here').click({ timeout: 60_000 });
+    assert.equal(await taker.status('Assistant', ['interrupted']), 'interrupted');
+    await taker.answerContains('says the first window');
+    await taker.send('Then go on here');
+    const next = await editor.models.waitForRequest();
+    await next.send('Here it is.');
+    await next.finish();
+    await taker.answerContains('Here it is.');
+
+    await writer.notice(/Open in another window/).waitFor({ timeout: 60_000 });
+    await writer.answerContains('Here it is.');
+    const texts = async (panel: ChatPanel) =>
+      (await panel.shownMessages()).map(({ identifier, status }) => [identifier, status]);
+    assert.deepEqual(await texts(writer), await texts(taker));
+    await second.close();
+    await first.close();
   });
 });

@@ -93,6 +93,14 @@ describe('States of a chat', () => {
     await panel.notice('Open in another window').waitFor();
   });
 
+  it('takes a chat over that another window writes', async () => {
+    const panel = await suite.open(samples['elsewhere']);
+    await panel.button('Take over here').click();
+    await panel.host.waitForPost('takeOver');
+    await panel.host.emit({ type: 'ownerChanged', owner: 'here' });
+    await panel.button('Take over here').waitFor({ state: 'detached' });
+  });
+
   it('tells no draft and stops nothing while another window writes the chat', async () => {
     const panel = await suite.open({
       ...samples['elsewhere'],

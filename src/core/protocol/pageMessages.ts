@@ -39,6 +39,8 @@ export const pageMessageSchema = v.variant('type', [
   v.object({ type: v.literal('loadOlder'), before: v.string() }),
   v.object({ type: v.literal('archive') }),
   v.object({ type: v.literal('reopen') }),
+  /** Writes the chat here from now on, though another window does. */
+  v.object({ type: v.literal('takeOver') }),
   v.object({ type: v.literal('newChat') }),
   /** The user's answer to `chooseChat`; null: none of them, a new chat. */
   v.object({ type: v.literal('chooseChat'), sessionId: v.nullable(v.string()) }),

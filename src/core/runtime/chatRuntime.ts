@@ -235,6 +235,19 @@ export class ChatRuntime {
     await this.#starting(() => this.#write(() => undefined));
   }
 
+  /**
+   * **Take over here**: this window writes the chat from now on, and the one that did follows it. An answer that ran there is cut
+   * off, its text kept. Rejects with a RefusedError or StoreError.
+   */
+  async takeOver(): Promise<void> {
+    this.changedElsewhere(); // the other window may be done, or have compacted the chat
+    this.#refuseIfArchived();
+    if (this.#state.owner === 'here') return;
+    await this.#ownership.takeOver(this.session.id);
+    this.changedElsewhere();
+    this.#services.onChange(this);
+  }
+
   /** Chooses the chat's model; remembered with the chat once it is stored. */
   async selectModel(modelId: string): Promise<void> {
     this.#refuseIfArchived();
@@ -387,7 +400,10 @@ export class ChatRuntime {
       newId: this.#services.newId,
       now: this.#services.now,
       maxSteps,
-    }).then(() => this.#recorder.flush());
+    }).then(async () => {
+      await this.#recorder.flush();
+      this.#followIfLost();
+    });
     this.#services.onChange(this);
   }
 
@@ -425,6 +441,12 @@ export class ChatRuntime {
       this.#emit({ type: 'messageFinished', id, status: 'interrupted', problem: null, usage, finishedAt });
     }
     this.#emit({ type: 'turnEnded', stopReason: 'stopped' });
+  }
+
+  /** Another window took the chat over in the middle of an answer: what it cut off here is not what is stored. */
+  #followIfLost(): void {
+    if (this.#isFinalized || this.isRunning) return;
+    if (this.#services.store.read((reader) => this.#ownership.isLost(reader))) this.changedElsewhere();
   }
 
   /** Shows what the window that owns the chat has written. */

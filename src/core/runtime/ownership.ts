@@ -4,7 +4,15 @@
  */
 import { isEndedByUser } from '../session/reasons.ts';
 import { SessionNotOwnedError } from '../store/errors.ts';
-import { acquireLease, getLease, guardLease, holdsLease, releaseLease, type Lease } from '../store/leases.ts';
+import {
+  acquireLease,
+  getLease,
+  guardLease,
+  holdsLease,
+  releaseLease,
+  type Lease,
+  takeOverLease,
+} from '../store/leases.ts';
 import { interruptStreaming } from '../store/messages.ts';
 import { getSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
@@ -61,6 +69,21 @@ export class Ownership {
     return value;
   }
 
+  /**
+   * **Take over here**: takes the lease from whoever holds it; what was streaming there is cut off and kept. Rejects with a
+   * RefusedError when the chat was archived meanwhile, and with SessionNotOwnedError when it goes on in another row.
+   */
+  async takeOver(sessionId: string): Promise<void> {
+    const { store, runtimeId, now } = this.#options;
+    this.#lease = await store.write((writer) => {
+      refuseIfEnded(writer, sessionId);
+      const time = now();
+      const lease = takeOverLease(writer, { sessionId, runtimeId, windowId: store.windowId, now: time });
+      interruptStreaming(writer, sessionId, time);
+      return lease;
+    });
+  }
+
   /** Whether another live runtime holds the lease, so that this one can only follow. */
   isElsewhere(reader: ReadTransaction, sessionId: string): boolean {
     const held = getLease(reader, sessionId);
@@ -77,12 +100,7 @@ export class Ownership {
   }
 
   #own(writer: WriteTransaction, sessionId: string): Lease {
-    const endReason = getSession(writer, sessionId)?.endReason ?? null;
-    if (endReason !== null && isEndedByUser(endReason)) {
-      throw new RefusedError('archived', 'This chat was archived. Reopen it to go on.');
-    }
-    // The chat goes on in another row, whose writer is not us.
-    if (endReason === 'compaction') throw new SessionNotOwnedError(sessionId);
+    refuseIfEnded(writer, sessionId);
     if (this.#lease !== null) {
       guardLease(writer, this.#lease);
       return this.#lease;
@@ -94,4 +112,13 @@ export class Ownership {
     interruptStreaming(writer, sessionId, time); // what a dead window was writing
     return lease;
   }
+}
+
+function refuseIfEnded(reader: ReadTransaction, sessionId: string): void {
+  const endReason = getSession(reader, sessionId)?.endReason ?? null;
+  if (endReason !== null && isEndedByUser(endReason)) {
+    throw new RefusedError('archived', 'This chat was archived. Reopen it to go on.');
+  }
+  // The chat goes on in another row, whose writer is not us.
+  if (endReason === 'compaction') throw new SessionNotOwnedError(sessionId);
 }

@@ -134,6 +134,10 @@ export class Page {
     this.#host.post({ type: 'reopen' });
   }
 
+  takeOver(): void {
+    this.#host.post({ type: 'takeOver' });
+  }
+
   archiveAndStartNew(): void {
     this.#host.post({ type: 'archiveAndStartNew' });
   }

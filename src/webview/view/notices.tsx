@@ -34,7 +34,16 @@ export function Notices({ page }: { readonly page: Page }) {
         </Notice>
       )}
       {page.isElsewhere.value && !page.isArchived.value && (
-        <Notice icon="lock" kind="info" text={words.elsewhere} />
+        <Notice icon="lock" kind="info" text={words.elsewhere}>
+          <button
+            type="button"
+            class="button"
+            disabled={!page.isConnected.value}
+            onClick={() => page.takeOver()}
+          >
+            {words.takeOver}
+          </button>
+        </Notice>
       )}
       {passing !== null && (
         <Notice icon="info" kind="info" text={passing}>

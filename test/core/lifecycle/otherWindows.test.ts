@@ -1,6 +1,7 @@
 /** A chat that is open in one window, and what other windows do to it meanwhile. */
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
+import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import { Ownership } from '../../../src/core/runtime/ownership.ts';
 import { getDraft } from '../../../src/core/store/drafts.ts';
 import { takeOverLease } from '../../../src/core/store/leases.ts';
@@ -132,6 +133,77 @@ describe('A chat that is open in a window', function () {
     assert.deepEqual(textsOf(other, id), ['Go', 'Begun and not saved']);
   });
 
+  it('is taken over in the middle of its answer: one writer, the text kept, the other window follows', async () => {
+    const { id, runtime, panel } = await running(other);
+    const taking = new Panel(here, id);
+    const taker = await taking.attached();
+    assert.equal(taking.state?.owner, 'elsewhere');
+    await assert.rejects(taker.send(ulid(), 'Not yet'), { reason: 'not_owned' });
+    await taker.takeOver();
+    assert.equal(taking.state?.owner, 'here');
+    assert.deepEqual(statusesOf(taker), [
+      ['complete', 'Go'],
+      ['interrupted', 'Begun'],
+    ]);
+    other.modelOf(id).play({ type: 'text', text: ' too late' });
+    await until(() => !runtime.isRunning, 'the other window gives up');
+    await other.settled();
+    assert.equal(panel.state?.owner, 'elsewhere');
+    assert.deepEqual(statusesOf(runtime), statusesOf(taker));
+    await turn(here, taker, 'Mine now');
+    await other.settled();
+    assert.deepEqual(textsOf(other, id), ['Go', 'Begun', 'Mine now', 'Hi']);
+    assert.deepEqual(statusesOf(runtime), statusesOf(taker));
+    await assert.rejects(runtime.send(ulid(), 'And mine'), { reason: 'not_owned' });
+  });
+
+  it('is taken over there and back, also between answers, and nothing is lost or twice', async () => {
+    const { id, runtime } = await answered(here);
+    const taker = await new Panel(other, id).attached();
+    await taker.takeOver();
+    await here.settled();
+    await turn(other, taker, 'There');
+    await here.settled();
+    await runtime.takeOver();
+    await turn(here, runtime, 'And back');
+    assert.deepEqual(textsOf(other, id), ['Hello', 'Hi', 'There', 'Hi', 'And back', 'Hi']);
+    await other.settled();
+    assert.deepEqual(statusesOf(taker), statusesOf(runtime));
+  });
+
+  it('is not taken over from oneself: the answer goes on', async () => {
+    const { id, runtime } = await running(here);
+    await runtime.takeOver();
+    assert.equal(runtime.isRunning, true);
+    here.modelOf(id).answer(' and done');
+    await until(() => !runtime.isRunning, 'the answer is over');
+    await runtime.flush();
+    assert.deepEqual(textsOf(here, id), ['Go', 'Begun and done']);
+  });
+
+  it('is not taken over once it is archived', async () => {
+    const { id } = await running(other);
+    const taker = await new Panel(here, id).attached();
+    await other.registry.archive(id);
+    await assert.rejects(taker.takeOver(), { reason: 'archived' });
+    await assert.rejects(ownership(here).takeOver(id), { reason: 'archived' });
+  });
+
+  it('is taken over at its tip when the other window has compacted it', async () => {
+    const { id } = await answered(other);
+    const taker = await new Panel(here, id).attached();
+    await other.registry.compact(id);
+    await taker.takeOver();
+    await turn(here, taker, 'After');
+    assert.deepEqual(
+      here.store
+        .read((reader) => displayMessages(reader, id))
+        .messages.map(({ role, text }) => (role === 'summary' ? role : text)),
+      ['Hello', 'Hi', 'summary', 'After', 'Hi'],
+    );
+    await assert.rejects(ownership(here).takeOver(id), { reason: 'session_not_owned' });
+  });
+
   it('of a window that died in its answer shows it as interrupted when it is opened', async () => {
     const { id } = await running(other);
     other.kill([id]);
@@ -242,4 +314,8 @@ async function row(window: LiveWindow): Promise<string> {
   const session = aSession();
   await window.store.write((writer) => insertSession(writer, session));
   return session.id;
+}
+
+function statusesOf(runtime: ChatRuntime): [status: string, text: string][] {
+  return runtime.state.messages.map(({ status, text }) => [status, text]);
 }
