@@ -21,6 +21,13 @@ export type Command = Common &
     | { readonly verb: 'list'; readonly which: 'open' | 'archived' | 'all' }
     | { readonly verb: 'show' | 'archive' | 'reopen'; readonly sessionId: string }
     | { readonly verb: 'verify' }
+    | {
+        readonly verb: 'export';
+        /** Null: all chats. */
+        readonly sessionId: string | null;
+        readonly format: 'md' | 'json';
+      }
+    | { readonly verb: 'backup' | 'restore' | 'salvage'; readonly path: string }
   );
 
 export const usage = `Usage: holdfast VERB --store DIR [--json]
@@ -32,9 +39,14 @@ export const usage = `Usage: holdfast VERB --store DIR [--json]
                                      prints each id once it is on disk. N appends at most are in flight (1)
   archive ID                         ends a chat; reopen ID opens it again
   verify                             checks every file, change and reference; changes nothing
+  export (ID | --all) --format md|json
+                                     one chat, or all of them, to standard output
+  backup FILE                        saves all chats to a new file, and reads it back
+  restore FILE                       brings in what a backup holds and the store lacks; overwrites nothing
+  salvage NEWDIR                     reads what can be read of a damaged DIR into the new folder NEWDIR
 
 DIR is the folder that the command "Holdfast: Show Storage" names. It may be in use by running windows.
-Exit codes: 0 done · 1 failed, or verify found a fault · 2 wrong usage or input · 3 no chat with that id
+Exit codes: 0 done · 1 failed, found a fault, or something could not be read · 2 wrong usage or input · 3 no chat with that id
 `;
 
 /** The command line makes no sense. */
@@ -66,6 +78,18 @@ export function parseCommand(words: readonly string[]): Command | null {
       if (sessionId === undefined || others.length > 0)
         throw new UsageError(`${verb} needs the id of one chat.`);
       return { verb, sessionId, ...commonOf(values) };
+    }
+    case 'export':
+      return parseExport(rest);
+    case 'backup':
+    case 'restore':
+    case 'salvage': {
+      const { values, positionals } = parse(rest, common);
+      const [path, ...others] = positionals;
+      if (path === undefined || path === '' || others.length > 0) {
+        throw new UsageError(`${verb} needs the name of one ${verb === 'salvage' ? 'folder' : 'file'}.`);
+      }
+      return { verb, path, ...commonOf(values) };
     }
     case 'verify': {
       const { values, positionals } = parse(rest, common);
@@ -109,6 +133,22 @@ function parseList(words: string[]): Command {
   if (values.archived && values.all) throw new UsageError('Give --archived or --all, not both.');
   const which = values.all ? 'all' : values.archived ? 'archived' : 'open';
   return { verb: 'list', which, ...commonOf(values) };
+}
+
+function parseExport(words: string[]): Command {
+  const { values, positionals } = parse(words, {
+    ...common,
+    all: { type: 'boolean', default: false },
+    format: { type: 'string' },
+  } as const);
+  const [sessionId, ...others] = positionals;
+  if (others.length > 0 || (sessionId === undefined) !== values.all) {
+    throw new UsageError('export needs the id of one chat, or --all.');
+  }
+  const { format } = values;
+  if (format !== 'md' && format !== 'json')
+    throw new UsageError('export needs --format md or --format json.');
+  return { verb: 'export', sessionId: sessionId ?? null, format, ...commonOf(values) };
 }
 
 function parse<const Options extends NonNullable<ParseArgsConfig['options']>>(

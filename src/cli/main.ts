@@ -8,7 +8,14 @@ import { lookInto, programIn, withStore, type Program } from './openStore.ts';
 import { printJson, type Output } from './output.ts';
 import { verifyFolder } from './verify/verifyFolder.ts';
 import { printReport } from './verify/printReport.ts';
-import { StoreError, systemErrorCode, UnknownSessionError } from '../core/store/errors.ts';
+import { runBackup, runExport, runRestore, runSalvage } from './transfer.ts';
+import {
+  StoreError,
+  StoreUnavailableError,
+  systemErrorCode,
+  UnknownSessionError,
+} from '../core/store/errors.ts';
+import type { Store } from '../core/store/store.ts';
 
 const exitCodes = { done: 0, failed: 1, usage: 2, unknown: 3 } as const;
 
@@ -42,6 +49,24 @@ async function runCommand(command: Command, program: Program): Promise<number> {
       });
       return exitCodes.done;
     }
+    case 'export':
+      return runTransfer(command, program, async (store) =>
+        runExport(store, command.sessionId, command.format, output),
+      );
+    case 'backup':
+      return runTransfer(command, program, async (store) => runBackup(store, command.path, json, output));
+    case 'restore':
+      lookInto(folder);
+      await withStore({ program, folder, output, makesCheckpoints: true }, async (store) => {
+        await runRestore(store, command.path, json, output);
+        await store.checkpointSettled();
+      });
+      return exitCodes.done;
+    case 'salvage': {
+      if (lookInto(folder) === 'nothing') throw new StoreUnavailableError(folder, 'it holds no chats');
+      const isWhole = await runSalvage(program, folder, command.path, json, output);
+      return isWhole ? exitCodes.done : exitCodes.failed;
+    }
     case 'verify': {
       lookInto(folder);
       const report = await verifyFolder(folder, program.wasmFile);
@@ -50,6 +75,17 @@ async function runCommand(command: Command, program: Program): Promise<number> {
       return report.ok ? exitCodes.done : exitCodes.failed;
     }
   }
+}
+
+/** A command that only reads the store; `use` says whether all could be read. */
+async function runTransfer(
+  { folder }: Command,
+  program: Program,
+  use: (store: Store) => Promise<boolean>,
+): Promise<number> {
+  if (lookInto(folder) === 'nothing') throw new StoreUnavailableError(folder, 'it holds no chats');
+  const isWhole = await withStore({ program, folder, output, makesCheckpoints: false }, use);
+  return isWhole ? exitCodes.done : exitCodes.failed;
 }
 
 async function appendLines(command: Extract<Command, { verb: 'append' }>, program: Program): Promise<number> {

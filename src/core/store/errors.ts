@@ -16,6 +16,8 @@ export type StoreReason =
   | 'invalid_statement'
   | 'unknown_session'
   | 'session_not_owned'
+  | 'bad_backup'
+  | 'exists'
   | 'closed';
 
 export class StoreError extends Error {

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { ReadTransaction, Row, WriteTransaction } from './transaction.ts';
 
-const memorySchema = v.object({
+export const memorySchema = v.object({
   id: v.string(),
   /** Null: everywhere. */
   workspaceUri: v.nullable(v.string()),

@@ -34,14 +34,21 @@ export interface SalvageOptions {
   readonly now: () => number;
 }
 
-/** Throws what node:fs throws; the damaged files are untouched then. */
-export function salvage(options: SalvageOptions): SalvageReport {
+/**
+ * Throws what node:fs throws; the damaged files are untouched then. With another `target`, an empty folder, the store is made
+ * there: `folder` is only read, and a file that the system cannot read is told to `onUnreadable` and left out.
+ */
+export function salvage(
+  options: SalvageOptions,
+  target = options.folder,
+  onUnreadable: (name: string, error: unknown) => void = rethrow,
+): SalvageReport {
   const { files, folder, windowId, now } = options;
   const listing = listFolder(files, folder);
   const mark = readMark(files, folder);
-  const { snapshot, generation, bad } = loadNewest(options, listing.snapshots);
+  const { snapshot, generation, bad } = loadNewest(options, listing.snapshots, onUnreadable);
   const journals = listing.journals.filter((journal) => journal >= generation);
-  const frames = journals.flatMap((journal) => readFrames(files, folder, journal));
+  const frames = journals.flatMap((journal) => readFrames(files, folder, journal, onUnreadable));
   const chosen = chooseFrames(frames, snapshot?.position ?? { seq: 0, crc: 0 });
   const database = snapshot?.database ?? new Database(options.engine, null);
   const report = replay(database, chosen, snapshot?.position.seq ?? 0, mark?.seq ?? 0);
@@ -50,15 +57,18 @@ export function salvage(options: SalvageOptions): SalvageReport {
   const position = { seq, crc: crc32(Buffer.from(`salvaged ${seq}`)) };
   const next =
     Math.max(mark?.generation ?? 0, listing.snapshots[0]?.generation ?? 0, ...listing.journals, 0) + 1;
-  const aside = [...journals.map(journalName), ...bad.map(({ name }) => name)];
+  const isInPlace = target === folder;
+  const aside = isInPlace ? [...journals.map(journalName), ...bad.map(({ name }) => name)] : [];
   try {
-    database.run({
-      sql: 'INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)',
-      parameters: [`fault:${seq}`, JSON.stringify({ at: now(), ...report, aside })],
-    });
-    new Journal(files, folder, next, 'create').close();
-    files.syncFolderNow(folder);
-    publishSnapshot(files, folder, imageOf(database, next, position), next, position, windowId);
+    if (isInPlace || report.missing.length + report.failed > 0) {
+      database.run({
+        sql: 'INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)',
+        parameters: [`fault:${seq}`, JSON.stringify({ at: now(), ...report, aside })],
+      });
+    }
+    new Journal(files, target, next, 'create').close();
+    files.syncFolderNow(target);
+    publishSnapshot(files, target, imageOf(database, next, position), next, position, windowId);
   } finally {
     database.close();
   }
@@ -69,22 +79,39 @@ export function salvage(options: SalvageOptions): SalvageReport {
 function loadNewest(
   { files, folder, engine }: SalvageOptions,
   names: readonly SnapshotName[],
+  onUnreadable: (name: string, error: unknown) => void,
 ): { snapshot: Snapshot | null; generation: number; bad: SnapshotName[] } {
   const bad: SnapshotName[] = [];
   for (const name of names) {
     try {
       return { snapshot: loadSnapshot(files, folder, engine, name), generation: name.generation, bad };
     } catch (error) {
-      if (systemErrorCode(error) !== null) throw error;
+      if (systemErrorCode(error) !== null) onUnreadable(name.name, error);
       bad.push(name);
     }
   }
   return { snapshot: null, generation: 0, bad };
 }
 
-function readFrames(files: FileLayer, folder: string, generation: number): Frame[] {
-  const bytes = Buffer.from(files.readFile(inFolder(folder, journalName(generation))));
-  return [...splitLines(bytes)].flatMap(({ frame }) => frame ?? []);
+function readFrames(
+  files: FileLayer,
+  folder: string,
+  generation: number,
+  onUnreadable: (name: string, error: unknown) => void,
+): Frame[] {
+  const name = journalName(generation);
+  try {
+    const bytes = Buffer.from(files.readFile(inFolder(folder, name)));
+    return [...splitLines(bytes)].flatMap(({ frame }) => frame ?? []);
+  } catch (error) {
+    onUnreadable(name, error);
+    return [];
+  }
+}
+
+/** Repairing in place: what the system cannot read now may be readable later. */
+function rethrow(_: string, error: unknown): never {
+  throw error;
 }
 
 /**
