@@ -17,13 +17,16 @@ export function byteLength(text: string): number {
 
 /** The first line with words in it, at most `limit` UTF-16 units, cut between words where possible and never inside a character. */
 export function firstWords(text: string, limit: number): string {
-  const line = text.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
-  const words = line.trim().replace(/\s+/g, ' ');
+  const start = text.search(/\S/);
+  if (start === -1) return '';
+  const end = text.indexOf('\n', start);
+  const line = text.slice(start, end === -1 ? text.length : end);
+  const words = line.trimEnd().replace(/\s+/g, ' ');
   if (words.length <= limit) return words;
   const cut = words.slice(0, limit - 1);
-  const end = isHighSurrogate(cut.charCodeAt(cut.length - 1)) ? cut.slice(0, -1) : cut;
+  const whole = isHighSurrogate(cut.charCodeAt(cut.length - 1)) ? cut.slice(0, -1) : cut;
   const space = words.lastIndexOf(' ', limit - 1);
-  return `${space > limit / 2 ? end.slice(0, space) : end}…`;
+  return `${space > limit / 2 ? whole.slice(0, space) : whole}…`;
 }
 
 function isHighSurrogate(code: number): boolean {

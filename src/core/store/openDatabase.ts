@@ -8,6 +8,7 @@ import initSqlJs from 'sql.js';
 import type { Database as SqliteDatabase, SqlJsStatic, Statement as SqliteStatement } from 'sql.js';
 import { StoreStatementError, StoreValueError } from './errors.ts';
 import type { Statement } from './frame.ts';
+import { RoomyImage } from './image.ts';
 import type { ReadTransaction, Row, Value } from './transaction.ts';
 
 export type Engine = SqlJsStatic;
@@ -19,6 +20,7 @@ export function loadEngine(wasm: Uint8Array): Promise<Engine> {
 
 const pragmas = [
   'page_size = 16384',
+  'locking_mode = EXCLUSIVE', // nobody else sees it: not to be locked and looked at anew for each transaction
   'journal_mode = MEMORY',
   'synchronous = OFF',
   'foreign_keys = OFF',
@@ -40,13 +42,21 @@ const changingKeyword = /\b(insert|update|delete|replace|pragma)\b/i;
 const writeStatement = /^\s*(insert|update|delete|create|alter|drop)\b/i;
 const insertWithColumns = /^\s*insert\s+(or\s+\w+\s+)?into\s+\w+\s*\(/i;
 const mostStatements = 256;
+/** UTF-16 units above which a text is given to SQLite as bytes. */
+const longText = 500;
+/** Of `PRAGMA user_version` in a SQLite file. */
+const userVersionOffset = 60;
 
 /** A JavaScript string may hold half of a surrogate pair; UTF-8 cannot, and SQLite would store garbage. */
 const loneSurrogate = /\p{Surrogate}/gu;
+/** Any half, of a pair or not: quick to rule out. */
+const surrogate = /[\ud800-\udfff]/;
 
 /** The value as the journal and the database both keep it. Throws StoreValueError. */
 export function normalizeValue(value: Value): Value {
-  if (typeof value === 'string') return value.replace(loneSurrogate, '\ufffd');
+  if (typeof value === 'string') {
+    return surrogate.test(value) ? value.replace(loneSurrogate, '\ufffd') : value;
+  }
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new StoreValueError(`The number ${value} cannot be stored.`);
   }
@@ -55,6 +65,8 @@ export function normalizeValue(value: Value): Value {
 
 export class Database implements ReadTransaction {
   readonly #sqlite: SqliteDatabase;
+  /** What it was opened from; null: nothing, or not known to hold its file. */
+  readonly #opened: RoomyImage | null;
   /** Prepared statements by what they may be used for: a reader must not get a writer's. */
   readonly #statements = {
     read: new Map<string, SqliteStatement>(),
@@ -65,6 +77,7 @@ export class Database implements ReadTransaction {
   /** `image`: a SQLite file, or null for an empty database. Throws what sql.js throws for bytes that are none. */
   constructor(engine: Engine, image: Uint8Array | null) {
     this.#sqlite = new engine.Database(image);
+    this.#opened = image instanceof RoomyImage ? image : null;
     this.#configure();
   }
 
@@ -88,9 +101,10 @@ export class Database implements ReadTransaction {
 
   /** Runs a statement of a frame. Throws StoreStatementError for one that may not be in a frame. */
   run(statement: Statement): void {
-    const prepared = this.#prepare(statement.sql, 'write');
+    const { sql, parameters } = withTextsAsBytes(statement);
+    const prepared = this.#prepare(sql, 'write');
     try {
-      prepared.bind([...statement.parameters]);
+      prepared.bind(parameters);
       prepared.step();
     } finally {
       prepared.reset();
@@ -117,17 +131,31 @@ export class Database implements ReadTransaction {
     return value instanceof Uint8Array ? null : value;
   }
 
-  /** The SQLite file. It blocks for as long as copying all of it takes: for workers and for emergencies. */
-  export(): Uint8Array {
-    this.#free();
-    const image = this.#sqlite.export();
-    this.#configure(); // sql.js closed and opened the database again
-    return image;
+  /**
+   * The SQLite file; what is changed later may show in it. It may block for as long as copying all of it takes: for workers
+   * and for emergencies.
+   */
+  image(): Uint8Array {
+    return this.#ownImage() ?? this.#sqlite.export();
   }
 
   close(): void {
     this.#free();
     this.#sqlite.close();
+  }
+
+  /**
+   * The memory it was opened from, if that still holds its file: sql.js moves to another when that is too small or was cut.
+   * A number written through SQLite and found there proves it.
+   */
+  #ownImage(): Uint8Array | null {
+    if (this.#opened === null) return null;
+    const whole = this.#opened.whole;
+    const length = Number(this.maintain('PRAGMA page_count')) * Number(this.maintain('PRAGMA page_size'));
+    const next = (Number(this.maintain('PRAGMA user_version')) + 1) % 0x7fffffff;
+    this.maintain(`PRAGMA user_version = ${next}`);
+    const written = new DataView(whole.buffer).getUint32(userVersionOffset);
+    return written === next && length <= whole.length ? whole.subarray(0, length) : null;
   }
 
   #configure(): void {
@@ -175,6 +203,29 @@ export class Database implements ReadTransaction {
     statements.set(sql, statement);
     return statement;
   }
+}
+
+/**
+ * Long texts are given as their UTF-8 bytes, cast back to text by SQLite: sql.js encodes strings character by character, which
+ * was a third of a replay. Nothing else is changed, and the journal has the statement as it was.
+ */
+function withTextsAsBytes({ sql, parameters }: Statement): {
+  sql: string;
+  parameters: (Value | Uint8Array)[];
+} {
+  if (!parameters.some(isLongText)) return { sql, parameters: [...parameters] };
+  const pieces = sql.split('?');
+  // A question mark of another kind, in a literal say: left alone.
+  if (pieces.length !== parameters.length + 1) return { sql, parameters: [...parameters] };
+  const places = parameters.map((value) => (isLongText(value) ? 'CAST(? AS TEXT)' : '?'));
+  return {
+    sql: pieces.map((piece, index) => piece + (places[index] ?? '')).join(''),
+    parameters: parameters.map((value) => (isLongText(value) ? Buffer.from(value) : value)),
+  };
+}
+
+function isLongText(value: Value): value is string {
+  return typeof value === 'string' && value.length > longText;
 }
 
 function forgetOldest(statements: Map<string, SqliteStatement>): void {

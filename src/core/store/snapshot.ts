@@ -3,7 +3,7 @@ import type { ChainPosition } from './chain.ts';
 import { StoreDamagedError } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
 import { inFolder, type SnapshotName } from './folder.ts';
-import { crc32 } from './frame.ts';
+import { readImage } from './image.ts';
 import { getMeta } from './meta.ts';
 import { Database, type Engine } from './openDatabase.ts';
 
@@ -23,8 +23,8 @@ export function emptySnapshot(engine: Engine): Snapshot {
 /** Throws StoreDamagedError for a file that is not what its name says, and what node:fs throws if it cannot be read. */
 export function loadSnapshot(files: FileLayer, folder: string, engine: Engine, name: SnapshotName): Snapshot {
   const path = inFolder(folder, name.name);
-  const image = files.readFile(path);
-  if (crc32(image) !== name.crc) throw new StoreDamagedError(path, 'its checksum is wrong');
+  const { image, crc: checksum } = readImage(files, path);
+  if (checksum !== name.crc) throw new StoreDamagedError(path, 'its checksum is wrong');
   const database = new Database(engine, image);
   const seq = Number(getMeta(database, 'snapshot_seq') ?? Number.NaN);
   const generation = Number(getMeta(database, 'snapshot_generation') ?? Number.NaN);

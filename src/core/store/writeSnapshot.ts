@@ -4,6 +4,7 @@ import { StoreDamagedError } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
 import { inFolder, listFolder, snapshotName, type SnapshotName } from './folder.ts';
 import { crc32, formatCrc } from './frame.ts';
+import { checksumOf } from './image.ts';
 import type { Database } from './openDatabase.ts';
 
 /** Bytes per write call. */
@@ -15,7 +16,7 @@ const mostFree = 16 << 20;
 
 export const temporarySuffix = '.tmp';
 
-/** Writes down where the state stands, and gives the file's bytes. */
+/** Writes down where the state stands, and gives the file's bytes, which hold until the database is changed. */
 export function imageOf(database: Database, generation: number, position: ChainPosition): Uint8Array {
   const facts: Record<string, string> = {
     snapshot_generation: String(generation),
@@ -25,7 +26,7 @@ export function imageOf(database: Database, generation: number, position: ChainP
   for (const [key, value] of Object.entries(facts)) {
     database.run({ sql: 'INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)', parameters: [key, value] });
   }
-  return database.export();
+  return database.image();
 }
 
 /** Vacuums if much is free, then leaves as many free pages as an open database is glad of. */
@@ -45,9 +46,9 @@ export function arrangePages(database: Database): void {
   database.maintain('DROP TABLE filler');
 }
 
-/** Reads a snapshot file; null if it is gone or not what its name says. */
+/** Reads a snapshot file: whether it is what its name says. */
 export function verifySnapshot(files: FileLayer, folder: string, name: SnapshotName): boolean {
-  return crc32(files.readFile(inFolder(folder, name.name))) === name.crc;
+  return checksumOf(files, inFolder(folder, name.name)) === name.crc;
 }
 
 /**
@@ -75,7 +76,7 @@ export function publishSnapshot(
   } finally {
     files.close(descriptor);
   }
-  if (crc32(files.readFile(temporary)) !== crc) {
+  if (checksumOf(files, temporary) !== crc) {
     files.remove(temporary);
     throw new StoreDamagedError(temporary, 'it reads back differently than it was written');
   }
