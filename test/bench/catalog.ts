@@ -3,6 +3,7 @@ import type { Benchmark } from './benchmark.ts';
 import { append1, append16, appendW1 } from './store/append.ts';
 import { append4p } from './store/append4p.ts';
 import { blockW2 } from './store/blockW2.ts';
+import { listW4 } from './store/listW4.ts';
 import { openW2 } from './store/openW2.ts';
 import { rssW2 } from './store/rssW2.ts';
 import { streamBytes } from './store/streamBytes.ts';
@@ -16,6 +17,7 @@ export const benchmarks: readonly Benchmark[] = [
   openW2,
   blockW2,
   worstInsertW2,
+  listW4,
   streamBytes,
   rssW2,
 ];

@@ -29,6 +29,8 @@ const migrations: readonly Migration[] = [
         preview TEXT NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,
         shown_by_panel INTEGER NOT NULL DEFAULT 0)`,
       `CREATE INDEX sessions_by_activity ON sessions(last_activity_at, id)`,
+      `CREATE INDEX sessions_archived ON sessions(last_activity_at, id)
+        WHERE end_reason IN ('archived', 'session_reset')`,
       `CREATE INDEX sessions_by_workspace ON sessions(workspace_uri, last_activity_at, id)`,
       `CREATE INDEX sessions_by_parent ON sessions(parent_id) WHERE parent_id IS NOT NULL`,
       `CREATE TABLE messages(
@@ -51,6 +53,7 @@ const migrations: readonly Migration[] = [
       `CREATE TABLE drafts(
         key TEXT PRIMARY KEY NOT NULL, session_id TEXT, text TEXT NOT NULL, caret INTEGER NOT NULL, scroll REAL,
         edited_at INTEGER NOT NULL)`,
+      `CREATE INDEX drafts_by_session ON drafts(session_id) WHERE session_id IS NOT NULL`,
       `CREATE TABLE memories(
         id TEXT PRIMARY KEY NOT NULL, workspace_uri TEXT, text TEXT NOT NULL, source_session_id TEXT,
         created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL)`,

@@ -188,6 +188,12 @@ export function listChats(reader: ReadTransaction, filter: ListFilter): ChatRow[
   }
 }
 
+/** Spelled out as in the index of archived chats: SQLite takes the index only for the same words. */
+const isArchived = `s.end_reason IN (${endReasonSchema.options
+  .filter(isEndedByUser)
+  .map((reason) => `'${reason}'`)
+  .join(', ')})`;
+
 /** Rows that no compaction has continued: nearly always the tips. */
 function readCandidates(reader: ReadTransaction, filter: ListFilter): ChatRow[] {
   const hasDraft = `EXISTS(SELECT 1 FROM drafts d WHERE d.session_id = s.id AND d.text <> '')`;
@@ -197,12 +203,8 @@ function readCandidates(reader: ReadTransaction, filter: ListFilter): ChatRow[] 
     `(EXISTS(SELECT 1 FROM messages m WHERE m.session_id = s.id) OR s.edge IS 'compaction' OR ${hasDraft})`,
   ];
   const parameters: Value[] = [];
-  const byUser = endReasonSchema.options.filter(isEndedByUser);
-  const isArchived = `ifnull(s.end_reason, '') IN (${byUser.map(() => '?').join(', ')})`;
-  if (filter.archived === true || filter.archived === false) {
-    conditions.push(filter.archived ? isArchived : `NOT ${isArchived}`);
-    parameters.push(...byUser);
-  }
+  if (filter.archived === true) conditions.push(isArchived);
+  if (filter.archived === false) conditions.push(`(s.end_reason IS NULL OR NOT ${isArchived})`);
   if (filter.workspaceUri !== undefined && filter.workspaceUri !== null) {
     conditions.push('s.workspace_uri = ?');
     parameters.push(filter.workspaceUri);

@@ -50,6 +50,7 @@ import {
   touchSession,
   updateSession,
 } from '../../../src/core/store/sessions.ts';
+import type { ReadTransaction } from '../../../src/core/store/transaction.ts';
 import { addChat, openStore } from './support/stores.ts';
 import { aMessage, aSession } from './support/values.ts';
 
@@ -110,6 +111,28 @@ describe('sessions', function () {
       store.read((reader) => latestChat(reader, 'elsewhere')),
       null,
     );
+  });
+
+  it('are listed without looking through any table, however many there are', async () => {
+    const store = await openStore();
+    await addChat(store, ['Hello']);
+    const planOf = (archived: boolean): string[] => {
+      const plan: string[] = [];
+      store.read((reader) => {
+        const explain: ReadTransaction = {
+          get: (sql, parameters) => reader.get(sql, parameters),
+          all(sql, parameters) {
+            const rows = reader.all(`EXPLAIN QUERY PLAN ${sql}`, parameters);
+            plan.push(...rows.map((row) => String(row['detail'])));
+            return reader.all(sql, parameters);
+          },
+        };
+        listChats(explain, { archived, limit: 1 });
+      });
+      return plan.filter((step) => step.startsWith('SCAN') || step.startsWith('USE TEMP'));
+    };
+    assert.deepEqual(planOf(false), ['SCAN s USING INDEX sessions_by_activity']);
+    assert.deepEqual(planOf(true), ['SCAN s USING INDEX sessions_archived']);
   });
 
   it('say whether they hold a draft', async () => {
