@@ -28,6 +28,7 @@ const node = { ...shared, platform: 'node', format: 'cjs', target: 'node20', mai
 export const builds = [
   { ...node, entryPoints: { extension: 'src/extension/extension.ts' }, external: ['vscode'] },
   { ...node, entryPoints: { checkpoint: 'src/core/store/checkpointWorker.ts' } },
+  { ...node, entryPoints: { verify: 'src/core/store/verify/verifyWorker.ts' } },
   { ...node, entryPoints: { cli: 'src/cli/main.ts' } },
   {
     ...shared,

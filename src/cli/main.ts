@@ -6,8 +6,8 @@ import { readLines } from './lines.ts';
 import { printList, readList, showChat } from './list.ts';
 import { lookInto, programIn, withStore, type Program } from './openStore.ts';
 import { printJson, type Output } from './output.ts';
-import { verifyFolder } from './verify/verifyFolder.ts';
-import { printReport } from './verify/printReport.ts';
+import { verifyFolder } from '../core/store/verify/verifyFolder.ts';
+import { printReport } from './printReport.ts';
 import { runBackup, runExport, runRestore, runSalvage } from './transfer.ts';
 import {
   StoreError,

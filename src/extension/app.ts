@@ -23,6 +23,7 @@ import { lifecycleLimits } from './lifecycleSettings.ts';
 import { Models } from './models.ts';
 import { PanelRevival } from './panelRevival.ts';
 import { ChatPanels } from './panels.ts';
+import { storageFolder } from './storage.ts';
 import { workspaceIdentity } from './workspaceIdentity.ts';
 import { EditorWorkspace } from './editorWorkspace.ts';
 
@@ -36,14 +37,15 @@ export function createApp(context: vscode.ExtensionContext): App {
   const output = disposables.add(vscode.window.createOutputChannel('Holdfast', { log: true }));
   const log = (line: string) => output.info(line);
   const distribution = vscode.Uri.joinPath(context.extensionUri, 'dist');
+  const wasmFile = vscode.Uri.joinPath(distribution, 'sql-wasm.wasm').fsPath;
   const hooks = new LifecycleHooks(log);
   const models = disposables.add(new Models(context.secrets));
   const tools = makeWorkspaceTools(new EditorWorkspace(), Date.now);
 
   const openCore = async (): Promise<Core> => {
     const store = await Store.open({
-      folder: context.globalStorageUri.fsPath,
-      wasm: await readFile(vscode.Uri.joinPath(distribution, 'sql-wasm.wasm').fsPath),
+      folder: storageFolder(context),
+      wasm: await readFile(wasmFile),
       checkpointWorkerFile: vscode.Uri.joinPath(distribution, 'checkpoint.cjs').fsPath,
       windowId: ulid(),
       log,
@@ -76,9 +78,16 @@ export function createApp(context: vscode.ExtensionContext): App {
 
   const panels = disposables.add(new ChatPanels({ core, distribution, log }));
   disposables.add(new PanelRevival(panels, core, log));
+  const storage = {
+    core,
+    folder: () => core.current?.store.folder ?? storageFolder(context),
+    wasmFile,
+    verifyWorkerFile: vscode.Uri.joinPath(distribution, 'verify.cjs').fsPath,
+    output,
+  };
   const deletions = disposables.add(new Deletions({ core, panels, log }));
   const list = disposables.add(new ChatList(core, deletions));
-  disposables.add(registerCommands({ core, panels, list, deletions, models, log }));
+  disposables.add(registerCommands({ core, panels, list, deletions, models, storage, log }));
   return {
     close: () => {
       deletions.dispose(); // what the user can still take back stays

@@ -10,6 +10,7 @@ import type { Deletions } from './deletion.ts';
 import { Disposables } from './disposables.ts';
 import type { Models } from './models.ts';
 import type { ChatPanels } from './panels.ts';
+import { bringInChats, showStorage, verifyStore, type StorageServices } from './storage.ts';
 import { workspaceIdentity } from './workspaceIdentity.ts';
 
 export interface CommandServices {
@@ -18,11 +19,12 @@ export interface CommandServices {
   readonly list: ChatList;
   readonly deletions: Deletions;
   readonly models: Models;
+  readonly storage: StorageServices;
   readonly log: (line: string) => void;
 }
 
 export function registerCommands(services: CommandServices): vscode.Disposable {
-  const { core, panels, list, deletions, models } = services;
+  const { core, panels, list, deletions, models, storage } = services;
   const disposables = new Disposables();
   const register = (name: string, run: (node?: ChatListNode) => Promise<void> | void) => {
     disposables.add(
@@ -64,6 +66,9 @@ export function registerCommands(services: CommandServices): vscode.Disposable {
   });
   register(commands.refreshChats, () => list.refresh());
   register(commands.setApiKey, () => models.askForKey());
+  register(commands.verifyStore, () => verifyStore(storage));
+  register(commands.showStorage, () => showStorage(storage));
+  register(commands.bringInChats, () => bringInChats(storage));
   return disposables;
 }
 

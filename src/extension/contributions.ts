@@ -12,6 +12,9 @@ export const commands = {
   showMoreChats: 'holdfast.showMoreChats',
   refreshChats: 'holdfast.refreshChats',
   setApiKey: 'holdfast.setApiKey',
+  verifyStore: 'holdfast.verifyStore',
+  showStorage: 'holdfast.showStorage',
+  bringInChats: 'holdfast.bringInChats',
 } as const;
 
 export const section = 'holdfast';
@@ -22,6 +25,7 @@ export const settings = {
   idleMinutes: 'lifecycle.idleMinutes',
   graceSeconds: 'lifecycle.graceSeconds',
   maximumChatsInMemory: 'lifecycle.maximumChatsInMemory',
+  storageFolder: 'storageFolder',
 } as const;
 
 export const chatListView = 'holdfast.chats';

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { build } from 'esbuild';
-import { checkRows } from '../../../src/cli/verify/checkRows.ts';
+import { checkRows } from '../../../src/core/store/verify/checkRows.ts';
 import { deleteLineage, isDeleted } from '../../../src/core/store/deletion.ts';
 import { saveDraft } from '../../../src/core/store/drafts.ts';
 import { acquireLease } from '../../../src/core/store/leases.ts';

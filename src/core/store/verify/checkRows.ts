@@ -1,8 +1,8 @@
 /** Checks of the state itself: that every row can be read and that what it refers to is there. */
 import * as v from 'valibot';
-import { countMessages, listMessages } from '../../core/store/messages.ts';
-import { countSessions, getSession } from '../../core/store/sessions.ts';
-import type { ReadTransaction } from '../../core/store/transaction.ts';
+import { countMessages, listMessages } from '../messages.ts';
+import { countSessions, getSession } from '../sessions.ts';
+import type { ReadTransaction } from '../transaction.ts';
 
 export interface RowReport {
   readonly faults: readonly string[];

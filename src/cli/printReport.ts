@@ -1,6 +1,6 @@
 /** What `holdfast verify` tells people. */
-import { plainLine, type Output } from '../output.ts';
-import type { VerifyReport } from './verifyFolder.ts';
+import { plainLine, type Output } from './output.ts';
+import type { VerifyReport } from '../core/store/verify/verifyFolder.ts';
 
 export function printReport(report: VerifyReport, output: Output): void {
   const { faults, sessions, messages, frames, skippedFrames } = report;

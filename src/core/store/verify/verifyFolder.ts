@@ -1,17 +1,17 @@
 /**
- * `holdfast verify`: is everything that is in the folder what it should be? It reads the folder from outside and never writes to
+ * Verifying: is everything that is in the folder what it should be? It reads the folder from outside and never writes to
  * it, beside running windows as well: a store is repaired when it is opened, not when it is looked at.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ChainPosition } from '../../core/store/chain.ts';
-import { StoreError, systemErrorCode } from '../../core/store/errors.ts';
-import { nodeFiles, type FileLayer } from '../../core/store/fileLayer.ts';
-import { listFolder, markName, type SnapshotName } from '../../core/store/folder.ts';
-import { readMark } from '../../core/store/mark.ts';
-import { migrate, readRequirements, schemaVersion } from '../../core/store/migrations.ts';
-import { loadEngine, type Database, type Engine } from '../../core/store/openDatabase.ts';
-import { openReplica } from '../../core/store/openReplica.ts';
-import { loadSnapshot } from '../../core/store/snapshot.ts';
+import type { ChainPosition } from '../chain.ts';
+import { StoreError, systemErrorCode } from '../errors.ts';
+import { nodeFiles, type FileLayer } from '../fileLayer.ts';
+import { listFolder, markName, type SnapshotName } from '../folder.ts';
+import { readMark } from '../mark.ts';
+import { loadEngine, type Database, type Engine } from '../openDatabase.ts';
+import { openReplica } from '../openReplica.ts';
+import { loadSnapshot } from '../snapshot.ts';
+import { bringUpToDate } from '../transfer/otherFolder.ts';
 import { checkRows, type RowReport } from './checkRows.ts';
 import { FolderChangedError, walkJournals } from './walkJournals.ts';
 
@@ -130,21 +130,4 @@ function checkState({ files, folder, engine }: Place, isKnown: boolean): RowRepo
   } finally {
     opened.replica.close();
   }
-}
-
-/** A store of an older version is read as the next window will have it; this copy of it is thrown away. */
-function bringUpToDate(database: Database): void {
-  const { minReader } = readRequirements(database);
-  if (minReader > schemaVersion) {
-    throw new StoreError(
-      'outdated',
-      'A newer version of Holdfast wrote this store; verify it with that one.',
-    );
-  }
-  migrate({
-    seq: 1,
-    all: (sql, parameters) => database.all(sql, parameters),
-    get: (sql, parameters) => database.get(sql, parameters),
-    run: (sql, parameters = []) => database.run({ sql, parameters }),
-  });
 }

@@ -6,13 +6,13 @@
  * the journals' sizes are taken, newest first: whatever a snapshot, the mark or a newer journal rests on was written before,
  * and is inside the sizes.
  */
-import { judge, splitLines, type ChainPosition } from '../../core/store/chain.ts';
-import { systemErrorCode } from '../../core/store/errors.ts';
-import type { FileLayer } from '../../core/store/fileLayer.ts';
-import { inFolder, journalName, type FolderListing } from '../../core/store/folder.ts';
-import { decodePayload, type Frame } from '../../core/store/frame.ts';
-import { Journal } from '../../core/store/journal.ts';
-import type { Mark } from '../../core/store/mark.ts';
+import { judge, splitLines, type ChainPosition } from '../chain.ts';
+import { systemErrorCode } from '../errors.ts';
+import type { FileLayer } from '../fileLayer.ts';
+import { inFolder, journalName, type FolderListing } from '../folder.ts';
+import { decodePayload, type Frame } from '../frame.ts';
+import { Journal } from '../journal.ts';
+import type { Mark } from '../mark.ts';
 
 export interface WalkInput {
   readonly files: FileLayer;

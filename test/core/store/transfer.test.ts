@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import * as esbuild from 'esbuild';
+import { StoreError } from '../../../src/core/store/errors.ts';
+import { loadEngine } from '../../../src/core/store/openDatabase.ts';
+import type { Store } from '../../../src/core/store/store.ts';
+import { mergeRecords, type MergeReport } from '../../../src/core/store/transfer/merge.ts';
+import { withOtherFolder } from '../../../src/core/store/transfer/otherFolder.ts';
+import { readRecords } from '../../../src/core/store/transfer/records.ts';
+import { verifyInWorker } from '../../../src/core/store/verify/verifyInWorker.ts';
+import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
+import { wasmFile } from './support/values.ts';
+
+async function bringIn(store: Store, folder: string): Promise<MergeReport> {
+  const engine = await loadEngine(fs.readFileSync(wasmFile));
+  return withOtherFolder(folder, engine, (reader) =>
+    mergeRecords(store, () => readRecords(reader, (what) => assert.fail(what))),
+  );
+}
+
+function contents(folder: string): Record<string, string> {
+  const names = fs.readdirSync(folder).filter((name) => name !== 'windows');
+  return Object.fromEntries(names.map((name) => [name, fs.readFileSync(path.join(folder, name), 'latin1')]));
+}
+
+describe('Chats of another folder', function () {
+  this.timeout(60_000);
+
+  it('are brought in once, from a folder that stays as it is', async () => {
+    const other = makeFolder();
+    const source = await openStore({ folder: other });
+    const theirs = await addChat(source, ['one', 'two']);
+    await source.close();
+    const before = contents(other);
+    const store = await openStore();
+    const ours = await addChat(store, ['mine']);
+    assert.deepEqual(await bringIn(store, other), { chats: 1, knownChats: 0, messages: 2, knownMessages: 0 });
+    assert.deepEqual(await bringIn(store, other), { chats: 0, knownChats: 1, messages: 0, knownMessages: 2 });
+    assert.deepEqual(textsOf(store, theirs.id), ['one', 'two']);
+    assert.deepEqual(textsOf(store, ours.id), ['mine']);
+    assert.deepEqual(contents(other), before);
+  });
+
+  it('that two profiles wrote to after a copy are both kept whole', async () => {
+    const first = await openStore();
+    const chat = await addChat(first, ['common']);
+    await first.flush();
+    const copied = makeFolder();
+    fs.cpSync(first.folder, copied, { recursive: true });
+    const second = await openStore({ folder: copied });
+    await first.write(addText(chat.id, 'here'));
+    await second.write(addText(chat.id, 'there'));
+    await bringIn(first, copied);
+    assert.deepEqual(textsOf(first, chat.id), ['common', 'here', 'there']);
+  });
+
+  it('are refused with the reason when there are none, or a newer version wrote them', async () => {
+    const store = await openStore();
+    const newer = await openStore();
+    await newer.write((writer) => writer.run(`UPDATE meta SET value = '999' WHERE key = 'min_reader'`));
+    const cases = [
+      ['unavailable', path.join(makeFolder(), 'missing')],
+      ['unavailable', makeFolder()],
+      ['outdated', newer.folder],
+    ] as const;
+    for (const [reason, folder] of cases) {
+      await assert.rejects(
+        bringIn(store, folder),
+        (error) => error instanceof StoreError && error.reason === reason,
+      );
+    }
+  });
+});
+
+describe('Verifying off the host thread', function () {
+  this.timeout(60_000);
+
+  it('gives the report, and the reason when there is none', async () => {
+    const built = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-verify-'));
+    const worker = path.join(built, 'verify.cjs');
+    try {
+      await esbuild.build({
+        entryPoints: [path.resolve(import.meta.dirname, '../../../src/core/store/verify/verifyWorker.ts')],
+        outfile: worker,
+        bundle: true,
+        platform: 'node',
+        format: 'cjs',
+        mainFields: ['module', 'main'],
+        logLevel: 'warning',
+      });
+      const store = await openStore();
+      await addChat(store, ['one']);
+      const { ok, sessions, messages } = await verifyInWorker(worker, store.folder, wasmFile);
+      assert.deepEqual([ok, sessions, messages], [true, 1, 1]);
+      await assert.rejects(verifyInWorker(worker, path.join(store.folder, 'missing'), wasmFile), /ENOENT/);
+    } finally {
+      fs.rmSync(built, { recursive: true, force: true });
+    }
+  });
+});
