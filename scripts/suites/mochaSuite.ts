@@ -10,6 +10,8 @@ export interface MochaSuite {
   /** Seconds for one test, and for the whole suite. */
   readonly testLimit: number;
   readonly suiteLimit: number;
+  /** How many test files run at once; absent: one. */
+  readonly jobs?: number;
 }
 
 interface Counts {
@@ -35,12 +37,14 @@ export async function runMochaSuite(suite: MochaSuite): Promise<Outcome> {
   if (files.length === 0) return failure(`test/${suite.name} holds no test`);
   const report = freshReport(suite.name);
   const limits = ['--timeout', String(suite.testLimit * 1000), '--reporter', reporter];
+  const parallel = suite.jobs === undefined ? [] : ['--parallel', '--jobs', String(suite.jobs)];
   const result = await runGuarded(
     [
       '--import',
       'tsx',
       mochaProgram,
       ...limits,
+      ...parallel,
       '--reporter-option',
       `output=${report}`,
       ...chosenTests(),

@@ -3,7 +3,7 @@ import { run } from '../lib/commands.mjs';
 import { step } from '../lib/step.mjs';
 import { runChecks } from './checks.ts';
 import { runExtensionSuite } from './extensionSuite.ts';
-import { runMochaSuite, skipSuite } from './mochaSuite.ts';
+import { type MochaSuite, runMochaSuite, skipSuite } from './mochaSuite.ts';
 import { type Outcome, failure, summary, total } from './outcome.ts';
 import { type Requirement, anyVscode, browser, browserHostedVscode, nothing } from './requirements.ts';
 
@@ -14,18 +14,19 @@ interface Suite {
   readonly run: () => Promise<Outcome>;
 }
 
-function mocha(name: string, needs: Requirement, testLimit: number, suiteLimit: number): Suite {
-  return { name, needsBuild: true, needs, run: () => runMochaSuite({ name, testLimit, suiteLimit }) };
+function mocha(needs: Requirement, suite: MochaSuite): Suite {
+  return { name: suite.name, needsBuild: true, needs, run: () => runMochaSuite(suite) };
 }
 
 /** In the order in which they run: the quickest to tell of a fault first. */
 const suites: readonly Suite[] = [
   { name: 'checks', needsBuild: false, needs: nothing, run: runChecks },
-  mocha('core', nothing, 20, 600),
-  mocha('webview', browser, 30, 600),
+  mocha(nothing, { name: 'core', testLimit: 20, suiteLimit: 600 }),
+  // Two files at once: a page waits for frames half of its time.
+  mocha(browser, { name: 'webview', testLimit: 60, suiteLimit: 600, jobs: 2 }),
   { name: 'extension', needsBuild: true, needs: anyVscode, run: runExtensionSuite },
-  mocha('e2e', browserHostedVscode, 180, 1800),
-  mocha('torture', nothing, 180, 900),
+  mocha(browserHostedVscode, { name: 'e2e', testLimit: 180, suiteLimit: 1800 }),
+  mocha(nothing, { name: 'torture', testLimit: 180, suiteLimit: 900 }),
 ];
 
 /** Runs the named suites, or all, and resolves to the exit code. The last line it prints is the plain count. */
