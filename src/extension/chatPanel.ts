@@ -6,7 +6,7 @@ import type { HostMessage } from '../core/protocol/hostMessages.ts';
 import { pageMessageSchema, type PageMessage } from '../core/protocol/pageMessages.ts';
 import type { ChatRuntime } from '../core/runtime/chatRuntime.ts';
 import type { PanelPlace } from '../core/runtime/panelRoutes.ts';
-import { describeStoreProblem, messageOf } from '../core/runtime/problems.ts';
+import { describeStoreProblem, mayBeSavedLater, messageOf } from '../core/runtime/problems.ts';
 import type { NewChat, RuntimeRegistry } from '../core/runtime/registry.ts';
 import type { Viewer } from '../core/runtime/viewer.ts';
 import type { Session } from '../core/session/model.ts';
@@ -153,7 +153,7 @@ export class ChatPanel implements Viewer {
       case 'ping':
         return this.receive({ type: 'pong', nonce: message.nonce });
       case 'send':
-        return this.#sendPrompt(message.messageId, message.text);
+        return this.#sendPrompt(message);
       case 'draft':
         return this.act((runtime) => runtime.setDraft(message.draft));
       case 'stop':
@@ -220,12 +220,14 @@ export class ChatPanel implements Viewer {
     if ('choices' in this.#content) await this.show(sessionId ?? ulid());
   }
 
-  async #sendPrompt(messageId: string, text: string): Promise<void> {
+  async #sendPrompt(message: Extract<PageMessage, { type: 'send' }>): Promise<void> {
+    const { messageId, text, evenUnsaved } = message;
     try {
       const runtime = await this.#attached();
-      await runtime.send(messageId, text);
+      await runtime.send(messageId, text, { evenUnsaved });
     } catch (error) {
-      this.receive({ type: 'sendRejected', messageId, problem: describeStoreProblem(error) });
+      const canSendAnyway = this.#runtime !== null && mayBeSavedLater(error);
+      this.receive({ type: 'sendRejected', messageId, problem: describeStoreProblem(error), canSendAnyway });
     }
   }
 

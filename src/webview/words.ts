@@ -26,6 +26,7 @@ export const words = {
   copied: 'Copied',
   dismiss: 'Dismiss',
   saveAgain: 'Save Again',
+  sendAnyway: 'Send anyway',
   openSettings: 'Open Settings',
   conversation: 'Conversation',
   you: 'You',

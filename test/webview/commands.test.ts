@@ -73,7 +73,12 @@ describe('Commands of the composer', () => {
       const sent = await panel.host.waitForPost('send', index + 1);
       assert.equal(sent.text, prompt);
       const problem = { reason: 'disk_full', message: 'The disk is full.' };
-      await panel.host.deliver({ type: 'sendRejected', messageId: sent.messageId, problem });
+      await panel.host.deliver({
+        type: 'sendRejected',
+        messageId: sent.messageId,
+        problem,
+        canSendAnyway: false,
+      });
       await until(async () => (await text(panel)) === prompt, { what: 'the text to be back' });
     }
     assert.deepEqual([panel.host.posted('compact'), panel.host.posted('archive')], [[], []]);

@@ -152,10 +152,26 @@ describe('The composer', () => {
     const { messageId } = await panel.host.waitForPost('send');
     await panel.message.fill('second');
     const problem = { reason: 'disk_full', message: 'The disk is full.' };
-    await panel.host.deliver({ type: 'sendRejected', messageId, problem });
+    await panel.host.deliver({ type: 'sendRejected', messageId, problem, canSendAnyway: false });
     await panel.notice('The disk is full.').waitFor();
     assert.equal(await panel.message.inputValue(), 'first\n\nsecond');
     assert.equal(await panel.article(messageId).count(), 0);
+  });
+
+  it('offers to send all the same what only cannot be saved now', async () => {
+    const panel = await suite.open();
+    await panel.message.fill('urgent');
+    await until(() => panel.send.isEnabled(), { what: 'Send to be enabled' });
+    await panel.message.press('Enter');
+    const { messageId, evenUnsaved } = await panel.host.waitForPost('send');
+    const problem = { reason: 'full', message: 'The disk is full.' };
+    await panel.host.deliver({ type: 'sendRejected', messageId, problem, canSendAnyway: true });
+    await panel.button('Send anyway').click();
+    const again = await panel.host.waitForPost('send', 2);
+    assert.deepEqual([evenUnsaved, again.evenUnsaved, again.text], [false, true, 'urgent']);
+    assert.notEqual(again.messageId, messageId);
+    await panel.button('Send anyway').waitFor({ state: 'detached' });
+    assert.equal(await panel.message.inputValue(), '');
   });
 
   it('keeps the text while an answer runs, and says why it is not sent', async () => {

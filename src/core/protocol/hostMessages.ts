@@ -35,11 +35,15 @@ const event = v.object({
   event: chatEventSchema,
 });
 const models = v.object({ type: v.literal('models'), models: modelPickerSchema });
-/** The prompt `messageId` was not taken; the page puts its text back into the composer. */
+/**
+ * The prompt `messageId` was not taken; the page puts its text back into the composer. `canSendAnyway`: only saving it failed,
+ * and the user may send it all the same.
+ */
 const sendRejected = v.object({
   type: v.literal('sendRejected'),
   messageId: v.string(),
   problem: problemSchema,
+  canSendAnyway: v.boolean(),
 });
 /** The chat cannot be shown or written at all (store unreadable, folder not writable, …). */
 const unavailable = v.object({ type: v.literal('unavailable'), problem: problemSchema });

@@ -27,8 +27,16 @@ export type PageState = Readonly<v.InferOutput<typeof pageStateSchema>>;
 export const pageMessageSchema = v.variant('type', [
   /** The page is up, or saw a gap: it wants a snapshot. `draft`: what its state held, null if nothing. */
   v.object({ type: v.literal('ready'), draft: v.nullable(draftSchema) }),
-  /** `messageId` is a ULID made by the page, so that a repeated send adds nothing. */
-  v.object({ type: v.literal('send'), messageId: v.string(), text: v.string() }),
+  /**
+   * `messageId` is a ULID made by the page, so that a repeated send adds nothing. `evenUnsaved`: the user chose to send it though
+   * it cannot be saved now.
+   */
+  v.object({
+    type: v.literal('send'),
+    messageId: v.string(),
+    text: v.string(),
+    evenUnsaved: v.boolean(),
+  }),
   v.object({ type: v.literal('stop') }),
   v.object({ type: v.literal('retry') }),
   v.object({ type: v.literal('continue') }),

@@ -28,7 +28,13 @@ import type { Tool } from '../tools/tool.ts';
 import { DraftKeeper } from './draftKeeper.ts';
 import { loadChat } from './loadChat.ts';
 import { Ownership } from './ownership.ts';
-import { deletedError, describeStoreProblem, isRefusedForGood, RefusedError } from './problems.ts';
+import {
+  deletedError,
+  describeStoreProblem,
+  isRefusedForGood,
+  mayBeSavedLater,
+  RefusedError,
+} from './problems.ts';
 import { Recorder } from './recorder.ts';
 import type { Timers } from './timers.ts';
 import type { Viewer } from './viewer.ts';
@@ -168,9 +174,10 @@ export class ChatRuntime {
 
   /**
    * Takes a prompt: durable first, then shown, then sent to the model. `messageId` comes from the page, so a repeated
-   * send adds nothing. Rejects with a RefusedError or StoreError, and then nothing has changed.
+   * send adds nothing. `evenUnsaved`: when it cannot be saved for a cause that can go away, it is sent all the same and saved
+   * later. Rejects with a RefusedError or StoreError, and then nothing has changed.
    */
-  async send(messageId: string, text: string): Promise<void> {
+  async send(messageId: string, text: string, { evenUnsaved = false } = {}): Promise<void> {
     if (this.#state.messages.some((message) => message.id === messageId)) return;
     this.#refuseUnlessWritable();
     if (text.trim() === '') {
@@ -182,17 +189,24 @@ export class ChatRuntime {
     const draft = this.#draft.emptied(now);
     const modelId = this.#services.modelPicker(this.session.modelId).selectedId;
     await this.#starting(async () => {
-      await this.#write((writer) => {
-        insertMessage(writer, message);
-        const stored = getSession(writer, this.session.id);
-        // The user may have renamed it in another window since.
-        if (titled !== null && stored?.titleSource === 'none') updateSession(writer, this.session.id, titled);
-        // From here on the chat stays with its model, whatever becomes the default. The offline guide is only a stopgap.
-        if (stored?.modelId === null && modelId !== offlineGuideId) {
-          updateSession(writer, this.session.id, { modelId });
-        }
-        saveDraft(writer, { key: this.session.id, sessionId: this.session.id, draft });
-      });
+      try {
+        await this.#write((writer) => {
+          insertMessage(writer, message);
+          const stored = getSession(writer, this.session.id);
+          // The user may have renamed it in another window since.
+          if (titled !== null && stored?.titleSource === 'none')
+            updateSession(writer, this.session.id, titled);
+          // From here on the chat stays with its model, whatever becomes the default. The offline guide is only a stopgap.
+          if (stored?.modelId === null && modelId !== offlineGuideId) {
+            updateSession(writer, this.session.id, { modelId });
+          }
+          saveDraft(writer, { key: this.session.id, sessionId: this.session.id, draft });
+        });
+      } catch (error) {
+        if (!evenUnsaved || !mayBeSavedLater(error)) throw error;
+        this.#takeUnsaved(message, titled, draft);
+        return;
+      }
       this.#draft.stored(draft);
       this.#recorder.markStored(message);
       this.#apply({ type: 'messageAdded', message });
@@ -376,6 +390,14 @@ export class ChatRuntime {
     }
     if (this.#isFinalized) return; // stored, and shown as not answered when the chat is opened again
     this.#startTurn();
+  }
+
+  /** The prompt waits in memory like an answer whose write failed; a chat that is not stored yet gets its title with its row. */
+  #takeUnsaved(message: Message, titled: { title: string; titleSource: 'auto' } | null, draft: Draft): void {
+    if (titled !== null) this.#setSession({ ...this.session, ...titled });
+    this.#draft.set(draft);
+    this.#apply({ type: 'messageAdded', message });
+    this.#recorder.changed([message.id]);
   }
 
   #startTurn(): void {

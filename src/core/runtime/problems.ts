@@ -20,6 +20,13 @@ export function isRefusedForGood(error: unknown): boolean {
   return error instanceof StoreError && error.reason === 'session_not_owned';
 }
 
+/** Whether only saving failed, for a cause outside of the chat that can go away: then the recorder's next try may succeed. */
+export function mayBeSavedLater(error: unknown): boolean {
+  return (
+    error instanceof StoreError && ['full', 'write_failed', 'read_only', 'unavailable'].includes(error.reason)
+  );
+}
+
 /** Something the user asked for that cannot be done now; `message` says why and what to do instead. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';

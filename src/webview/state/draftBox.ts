@@ -98,8 +98,11 @@ export class DraftBox {
     this.#placeChanged();
   }
 
-  /** Empties the composer; the text stays here as pending until it is seen in the transcript or given back. */
-  send(): PendingPrompt {
+  /**
+   * Empties the composer; the text stays here as pending until it is seen in the transcript or given back. `evenUnsaved`: the
+   * user wants it sent though it cannot be saved now.
+   */
+  send(evenUnsaved = false): PendingPrompt {
     const prompt = { messageId: this.#newId(), text: this.text.value };
     this.pending.value = [...this.pending.value, prompt];
     this.#kept.keepPrompt(this.#sessionId, prompt);
@@ -107,7 +110,7 @@ export class DraftBox {
     this.#touch();
     this.#keep();
     this.#kept.keepDraft(this.#sessionId, this.draft);
-    this.#host.post({ type: 'send', ...prompt });
+    this.#host.post({ type: 'send', ...prompt, evenUnsaved });
     return prompt;
   }
 
@@ -180,7 +183,8 @@ export class DraftBox {
     // Sent by a page that is gone, maybe long ago: the user decides again. Each goes in front, so the last comes first.
     if (isJoining) for (const { messageId } of this.pending.value.toReversed()) this.giveBack(messageId);
     else if (isNewRuntime)
-      for (const prompt of this.pending.value) this.#host.post({ type: 'send', ...prompt });
+      for (const prompt of this.pending.value)
+        this.#host.post({ type: 'send', ...prompt, evenUnsaved: false });
     this.#keep();
   }
 

@@ -29,6 +29,8 @@ export class Page {
   readonly choices = signal<readonly ChatChoice[] | null>(null);
   /** A passing sentence. */
   readonly notice = signal<string | null>(null);
+  /** What the notice tells of was not sent because it cannot be saved now; the user may send it all the same. */
+  readonly canSendAnyway = signal(false);
   /** For the live region: how turns start and end. */
   readonly announcement = signal('');
   readonly isModelListOpen = signal(false);
@@ -89,18 +91,25 @@ export class Page {
   send(): void {
     const command = this.command.value;
     if (this.canSend.value && command !== null) {
-      this.notice.value = null;
+      this.dismissNotice();
       this.draft.type('', 0);
       this.#run(command);
     } else if (this.canSend.value) {
-      this.notice.value = null;
-      this.draft.send();
-      this.sent.value += 1;
+      this.#sendPrompt(false);
     } else if (this.chat.running.value !== null && this.draft.text.value.trim() !== '') {
-      this.notice.value = words.waitForAnswer;
+      this.#say(words.waitForAnswer);
     } else if (this.choices.value !== null && this.draft.text.value.trim() !== '') {
-      this.notice.value = words.chooseFirst;
+      this.#say(words.chooseFirst);
     }
+  }
+
+  /** Sends what stands in the composer though it cannot be saved now: it is kept in memory until it can. */
+  sendAnyway(): void {
+    if (this.canSend.value && this.command.value === null) this.#sendPrompt(true);
+  }
+
+  dismissNotice(): void {
+    this.#say(null);
   }
 
   /** Null: none of them, a new chat. */
@@ -190,6 +199,19 @@ export class Page {
     this.#host.post({ type: 'loadOlder', before: oldest.id });
   }
 
+  #sendPrompt(evenUnsaved: boolean): void {
+    this.dismissNotice();
+    this.draft.send(evenUnsaved);
+    this.sent.value += 1;
+  }
+
+  #say(notice: string | null, canSendAnyway = false): void {
+    batch(() => {
+      this.notice.value = notice;
+      this.canSendAnyway.value = canSendAnyway;
+    });
+  }
+
   #run(command: CommandName): void {
     switch (command) {
       case '/compact':
@@ -211,7 +233,7 @@ export class Page {
         break;
       case 'sendRejected':
         this.draft.giveBack(message.messageId);
-        this.notice.value = `${message.problem.message} ${words.keepsText}`;
+        this.#say(`${message.problem.message} ${words.keepsText}`, message.canSendAnyway);
         break;
       case 'unavailable':
         batch(() => {
@@ -226,7 +248,7 @@ export class Page {
         });
         break;
       case 'notice':
-        this.notice.value = message.message;
+        this.#say(message.message);
         break;
       case 'focusComposer':
         this.focusRequests.value += 1;
@@ -245,7 +267,7 @@ export class Page {
       this.draft.setReadOnly(snapshot.chat.owner === 'elsewhere');
       this.draft.meet(session, snapshot.draft, (id) => ids.has(id), isNewRuntime);
       this.unavailable.value = null;
-      if (this.notice.value === words.chooseFirst) this.notice.value = null;
+      if (this.notice.value === words.chooseFirst) this.dismissNotice();
       this.choices.value = null;
       this.models.value = snapshot.models;
       this.isLoadingOlder.value = false;
@@ -275,7 +297,7 @@ export class Page {
           break;
         case 'turnEnded':
           this.announcement.value = words.turnEnded[event.stopReason];
-          if (this.notice.value === words.waitForAnswer) this.notice.value = null;
+          if (this.notice.value === words.waitForAnswer) this.dismissNotice();
           break;
         case 'olderLoaded':
           this.isLoadingOlder.value = false;

@@ -47,12 +47,22 @@ export function Notices({ page }: { readonly page: Page }) {
       )}
       {passing !== null && (
         <Notice icon="info" kind="info" text={passing}>
+          {page.canSendAnyway.value && (
+            <button
+              type="button"
+              class="button"
+              disabled={!page.canSend.value}
+              onClick={() => page.sendAnyway()}
+            >
+              {words.sendAnyway}
+            </button>
+          )}
           <button
             type="button"
             class="icon-button"
             aria-label={words.dismiss}
             title={words.dismiss}
-            onClick={() => (page.notice.value = null)}
+            onClick={() => page.dismissNotice()}
           >
             <Icon name="close" />
           </button>

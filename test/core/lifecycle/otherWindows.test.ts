@@ -7,10 +7,10 @@ import { getDraft } from '../../../src/core/store/drafts.ts';
 import { takeOverLease } from '../../../src/core/store/leases.ts';
 import { tipOf } from '../../../src/core/store/lineage.ts';
 import { getMessage, insertMessage } from '../../../src/core/store/messages.ts';
-import { endSession, insertSession } from '../../../src/core/store/sessions.ts';
+import { endSession, getSession, insertSession } from '../../../src/core/store/sessions.ts';
 import { displayMessages } from '../../../src/core/store/transcript.ts';
 import { aMessage, aSession } from '../store/support/values.ts';
-import { answered, letGo, running, textsOf, turn } from './stage.ts';
+import { answered, letGo, running, show, textsOf, turn } from './stage.ts';
 import { minute, newChat, Panel, until, World, type LiveWindow } from './world.ts';
 
 describe('A chat that is open in a window', function () {
@@ -112,6 +112,47 @@ describe('A chat that is open in a window', function () {
     assert.equal(runtime.state.messages.at(-1)?.text, 'Begun and not saved');
     await runtime.flush();
     assert.deepEqual(textsOf(other, id), ['Go', 'Begun and not saved']);
+  });
+
+  it('takes a prompt that cannot be saved now only when it is sent all the same, and saves it with its answer later', async () => {
+    const { id, runtime } = await answered(here);
+    world.isDiskFull = true;
+    const messageId = ulid();
+    await assert.rejects(runtime.send(messageId, 'Urgent'), { reason: 'full' });
+    assert.equal(runtime.state.messages.length, 2);
+    await runtime.send(messageId, 'Urgent', { evenUnsaved: true });
+    here.modelOf(id).answer('At once');
+    await until(() => !runtime.isRunning, 'the answer is over');
+    assert.deepEqual(
+      runtime.state.messages.slice(2).map(({ text, id: own }) => [text, runtime.state.unsaved.includes(own)]),
+      [
+        ['Urgent', true],
+        ['At once', true],
+      ],
+    );
+    assert.equal(runtime.state.savingProblem?.reason, 'full');
+    world.isDiskFull = false;
+    await runtime.flush();
+    assert.deepEqual(textsOf(other, id), ['Hello', 'Hi', 'Urgent', 'At once']);
+    assert.deepEqual([runtime.state.unsaved, runtime.state.savingProblem], [[], null]);
+  });
+
+  it('begins with a prompt that cannot be saved now, and gets its title with its row', async () => {
+    const { id, runtime } = await show(here);
+    world.isDiskFull = true;
+    await runtime.send(ulid(), 'A new chat', { evenUnsaved: true });
+    here.modelOf(id).answer('Yes');
+    await until(() => !runtime.isRunning, 'the answer is over');
+    world.isDiskFull = false;
+    await runtime.flush();
+    assert.deepEqual(textsOf(other, id), ['A new chat', 'Yes']);
+    assert.equal(other.store.read((reader) => getSession(reader, id))?.title, 'A new chat');
+  });
+
+  it('refuses a prompt for a reason that stays, also when it is to be sent all the same', async () => {
+    const { id } = await running(other);
+    const follower = await new Panel(here, id).attached();
+    await assert.rejects(follower.send(ulid(), 'Mine', { evenUnsaved: true }), { reason: 'not_owned' });
   });
 
   it('is not given back while it holds words that are not saved', async () => {
