@@ -3,7 +3,9 @@ import type { Benchmark } from './benchmark.ts';
 import { append1, append16, appendW1 } from './store/append.ts';
 import { append4p } from './store/append4p.ts';
 import { blockW2 } from './store/blockW2.ts';
+import { imageW2 } from './store/imageW2.ts';
 import { listW4 } from './store/listW4.ts';
+import { openChatW5 } from './store/openChatW5.ts';
 import { openW2 } from './store/openW2.ts';
 import { rssW2 } from './store/rssW2.ts';
 import { streamBytes } from './store/streamBytes.ts';
@@ -17,6 +19,8 @@ export const benchmarks: readonly Benchmark[] = [
   openW2,
   blockW2,
   worstInsertW2,
+  imageW2,
+  openChatW5,
   listW4,
   streamBytes,
   rssW2,

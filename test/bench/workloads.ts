@@ -140,5 +140,7 @@ function shuffled(values: readonly number[], random: () => number): number[] {
 /** Chats, and messages in each. */
 export const w1 = { chats: 100, messages: 50 } as const;
 export const w2 = { chats: 1000, messages: 100 } as const;
+/** One chat; one of its messages has this many bytes. */
+export const w5 = { messages: 5000, largeBytes: 50_000_000 } as const;
 /** Small messages of this many bytes. */
 export const w4 = { chats: 50_000, messages: 4, messageBytes: 2000 } as const;
