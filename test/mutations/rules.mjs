@@ -270,10 +270,12 @@ const ofLeases = [
 
 const ownership = `${runtime}/ownership.ts`;
 const chat = `${runtime}/chatRuntime.ts`;
+const turns = `${runtime}/turnRunner.ts`;
+const following = `${runtime}/following.ts`;
 const ofChats = [
   rule(
     'a prompt is durable before the model is asked',
-    chat,
+    turns,
     '      await store();\n    } finally {',
     '      void store();\n    } finally {',
     tests.chat,
@@ -321,7 +323,7 @@ const ofChats = [
   ),
   rule(
     'the durable id is the tip of the chat',
-    chat,
+    following,
     'if (!this.#goOnAtTip()) this.#follow();',
     'this.#follow();',
     tests.others,
@@ -338,7 +340,7 @@ const ofChats = [
   rule(
     'an answer that nobody may store stops',
     chat,
-    'if (isLost) this.#turn?.controller.abort();',
+    'if (isLost) this.#turns.abort();',
     '',
     tests.others,
     'stops its answer when another window archives it',

@@ -4,29 +4,21 @@
  *
  * Every change goes one way: event → reducer → recorder (store) and viewers. A prompt is durable before its request leaves.
  */
-import { runTurn } from '../agent/turn.ts';
-import type { ChatModel } from '../models/chatModel.ts';
 import { offlineGuideId } from '../models/offlineGuide.ts';
-import type { HostMessage, ModelPicker } from '../protocol/hostMessages.ts';
-import { differences } from '../session/difference.ts';
-import type { AgentEvent, ChatEvent } from '../session/events.ts';
 import { makeMessage, type Draft, type Message, type Session } from '../session/model.ts';
-import { toModelMessages } from '../session/projection.ts';
 import { isEndedByUser, isRecoverable } from '../session/reasons.ts';
-import { makeChatState, reduce, type ChatState } from '../session/reducer.ts';
+import type { ChatState } from '../session/reducer.ts';
 import { firstWords } from '../session/text.ts';
 import { isDeleted } from '../store/deletion.ts';
 import { saveDraft } from '../store/drafts.ts';
 import type { Lease } from '../store/leases.ts';
-import { tipOf } from '../store/lineage.ts';
 import { insertMessage, supersedeMessages } from '../store/messages.ts';
 import { getSession, insertSession, reopenSession, updateSession } from '../store/sessions.ts';
-import type { Store } from '../store/store.ts';
-import { displayMessages } from '../store/transcript.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
-import type { Tool } from '../tools/tool.ts';
+import { ChatView } from './chatView.ts';
 import { DraftKeeper } from './draftKeeper.ts';
-import { loadChat } from './loadChat.ts';
+import { Following } from './following.ts';
+import type { LoadedChat } from './loadChat.ts';
 import { Ownership } from './ownership.ts';
 import {
   deletedError,
@@ -36,46 +28,11 @@ import {
   RefusedError,
 } from './problems.ts';
 import { Recorder } from './recorder.ts';
-import type { Timers } from './timers.ts';
+import type { RuntimeServices } from './runtimeServices.ts';
+import { TurnRunner } from './turnRunner.ts';
 import type { Viewer } from './viewer.ts';
 
-/** How many of the newest messages a snapshot carries; older ones are paged in. */
-const pageSize = 100;
-/** How many of the newest messages a window that only follows compares with what it shows. */
-const followedMessages = 30;
 const titleLength = 60;
-/** A turn that asks for tools more often than this is taken to go in circles. */
-const maxSteps = 25;
-
-export interface RuntimeServices {
-  readonly store: Store;
-  /** The model for a chat; one that is not available any more answers with an error that says so. */
-  readonly model: (modelId: string | null) => ChatModel;
-  readonly modelPicker: (modelId: string | null) => ModelPicker;
-  readonly tools: () => readonly Tool[];
-  readonly system: () => string;
-  /** Unix time in milliseconds. */
-  readonly now: () => number;
-  readonly timers: Timers;
-  readonly newId: () => string;
-  /** Whether a window is still there; one of which that cannot be told counts as alive. */
-  readonly isWindowAlive: (windowId: string) => boolean;
-  /** Told after a change that lists or timers may care about (running, ended, titled). */
-  readonly onChange: (runtime: ChatRuntime) => void;
-  readonly log: (line: string) => void;
-}
-
-export interface LoadedChat {
-  readonly session: Session;
-  /** The transcript as shown: the whole lineage. */
-  readonly messages: readonly Message[];
-  readonly draft: Draft;
-}
-
-interface RunningTurn {
-  readonly controller: AbortController;
-  done: Promise<void>;
-}
 
 export class ChatRuntime {
   readonly id: string;
@@ -83,12 +40,9 @@ export class ChatRuntime {
   readonly #recorder: Recorder;
   readonly #draft: DraftKeeper;
   readonly #ownership: Ownership;
-  readonly #viewers = new Set<Viewer>();
-  #state: ChatState;
-  #seq = 0;
-  #turn: RunningTurn | null = null;
-  /** A prompt is being stored: no second one may overtake it. */
-  #isStarting = false;
+  readonly #view: ChatView;
+  readonly #following: Following;
+  readonly #turns: TurnRunner;
   #isFinalized = false;
   /** A panel showed it: cleanup never ends its row. */
   #isPanel = false;
@@ -96,32 +50,45 @@ export class ChatRuntime {
   constructor(services: RuntimeServices, chat: LoadedChat) {
     this.id = services.newId();
     this.#services = services;
-    this.#state = makeChatState(chat.session, chat.messages);
+    const { store, now, isWindowAlive, modelPicker } = services;
+    const { session, messages } = chat;
     this.#draft = new DraftKeeper(chat.draft, (draft) => this.#saveDraft(draft));
-    const { store, now, isWindowAlive } = services;
+    const draft = (): Draft => this.#draft.current;
+    this.#view = new ChatView({ runtimeId: this.id, session, messages, modelPicker, draft });
     this.#ownership = new Ownership({ store, now, isWindowAlive, runtimeId: this.id });
     this.#recorder = new Recorder({
       write: (change) => this.#write(change),
-      message: (id) => this.#state.messages.findLast((message) => message.id === id),
-      onSaved: (ids) => this.#apply({ type: 'messagesSaved', ids: [...ids] }),
-      onProblem: (problem) => this.#apply({ type: 'savingChanged', problem }),
+      message: (id) => this.#view.state.messages.findLast((message) => message.id === id),
+      onSaved: (ids) => this.#view.apply({ type: 'messagesSaved', ids: [...ids] }),
+      onProblem: (problem) => this.#view.apply({ type: 'savingChanged', problem }),
       isFinal: (error) => this.#isRefused(error),
     });
     for (const message of chat.messages) this.#recorder.markStored(message);
-    this.#lookAtOwner();
+    const shown = { view: this.#view, recorder: this.#recorder };
+    const onChange = (): void => services.onChange(this);
+    this.#following = new Following({ ...shown, store, ownership: this.#ownership, onMoved: onChange });
+    this.#turns = new TurnRunner({
+      ...shown,
+      services,
+      isFinalized: () => this.#isFinalized,
+      onEnding: () => this.readSessionAgain(),
+      onFinished: () => this.#followIfLost(),
+      onChange,
+    });
+    this.#following.lookAtOwner();
   }
 
   /** The session this runtime writes now: after a compaction the child, not what it was opened with. */
   get session(): Session {
-    return this.#state.session;
+    return this.#view.state.session;
   }
 
   get state(): ChatState {
-    return this.#state;
+    return this.#view.state;
   }
 
   get isRunning(): boolean {
-    return this.#turn !== null || this.#isStarting;
+    return this.#turns.isRunning;
   }
 
   get isFinalized(): boolean {
@@ -133,16 +100,16 @@ export class ChatRuntime {
   }
 
   get hasHistory(): boolean {
-    return this.#state.messages.length > 0;
+    return this.#view.state.messages.length > 0;
   }
 
   get viewers(): readonly Viewer[] {
-    return [...this.#viewers];
+    return this.#view.viewers;
   }
 
   /** Something of this chat is not on disk yet: the runtime must not be given back. */
   get hasUnwritten(): boolean {
-    return this.#recorder.hasUnwritten && this.#state.owner === 'here';
+    return this.#recorder.hasUnwritten && this.#view.state.owner === 'here';
   }
 
   get draft(): Draft {
@@ -152,24 +119,16 @@ export class ChatRuntime {
   /** Adds a viewer and gives it the whole state; events follow. Attaching again sends a fresh snapshot. */
   attach(viewer: Viewer): void {
     this.#isPanel = true;
-    this.#viewers.add(viewer);
-    this.#sendSnapshot(viewer);
+    this.#view.attach(viewer);
   }
 
   detach(viewer: Viewer): void {
-    this.#viewers.delete(viewer);
+    this.#view.detach(viewer);
   }
 
   /** Gives one viewer the page of messages before the oldest it has. */
   loadOlder(viewer: Viewer, before: string): void {
-    const index = this.#state.messages.findIndex((message) => message.id === before);
-    if (index < 0) return;
-    const start = Math.max(0, index - pageSize);
-    this.#send(viewer, {
-      type: 'olderLoaded',
-      messages: this.#state.messages.slice(start, index),
-      hasOlder: start > 0,
-    });
+    this.#view.loadOlder(viewer, before);
   }
 
   /**
@@ -178,17 +137,25 @@ export class ChatRuntime {
    * later. Rejects with a RefusedError or StoreError, and then nothing has changed.
    */
   async send(messageId: string, text: string, { evenUnsaved = false } = {}): Promise<void> {
-    if (this.#state.messages.some((message) => message.id === messageId)) return;
-    this.#refuseUnlessWritable();
+    if (this.#view.state.messages.some((message) => message.id === messageId)) return;
+    this.refuseUnlessWritable();
     if (text.trim() === '') {
       throw new RefusedError('empty', 'There is nothing to send yet: type a message first.');
     }
     const now = this.#services.now();
-    const message = this.#newMessage('user', messageId, { text, finishedAt: now });
+    const message = makeMessage({
+      id: messageId,
+      sessionId: this.session.id,
+      seq: this.#view.nextSeq(),
+      role: 'user',
+      text,
+      createdAt: now,
+      finishedAt: now,
+    });
     const titled = this.#titled(text);
     const draft = this.#draft.emptied(now);
     const modelId = this.#services.modelPicker(this.session.modelId).selectedId;
-    await this.#starting(async () => {
+    await this.#turns.begin(async () => {
       try {
         await this.#write((writer) => {
           insertMessage(writer, message);
@@ -209,31 +176,28 @@ export class ChatRuntime {
       }
       this.#draft.stored(draft);
       this.#recorder.markStored(message);
-      this.#apply({ type: 'messageAdded', message });
-      this.#apply({ type: 'messagesSaved', ids: [message.id] });
+      this.#view.apply({ type: 'messageAdded', message });
+      this.#view.apply({ type: 'messagesSaved', ids: [message.id] });
       this.readSessionAgain();
     });
   }
 
   /** Stops the running answer and keeps its text. Resolves when all of it is stored, or waits to be. */
-  async stop(): Promise<void> {
-    if (this.#turn === null) return;
-    this.#apply({ type: 'turnStopping' });
-    this.#turn.controller.abort();
-    await this.#turn.done;
+  stop(): Promise<void> {
+    return this.#turns.stop();
   }
 
   /** Asks again for the last prompt: the failed or cut-off rows after it stay, folded, and are no longer sent to a model. */
   async retry(): Promise<void> {
-    this.#refuseUnlessWritable();
-    const after = this.#rowsAfterLastPrompt();
+    this.refuseUnlessWritable();
+    const after = this.#view.rowsAfterLastPrompt();
     if (after === null) throw new RefusedError('nothing_to_do', 'There is no prompt to send again.');
     const ids = after.filter((message) => message.active).map((message) => message.id);
-    await this.#starting(async () => {
+    await this.#turns.begin(async () => {
       if (ids.length === 0) return;
       await this.#write((writer) => supersedeMessages(writer, ids));
-      this.#apply({ type: 'messagesSuperseded', ids });
-      for (const message of this.#state.messages) {
+      this.#view.apply({ type: 'messagesSuperseded', ids });
+      for (const message of this.#view.state.messages) {
         if (ids.includes(message.id)) this.#recorder.markStored(message);
       }
     });
@@ -241,12 +205,12 @@ export class ChatRuntime {
 
   /** Goes on with an answer that was cut off; the text so far stays and is sent along. */
   async continueAnswer(): Promise<void> {
-    this.#refuseUnlessWritable();
-    const last = this.#state.messages.findLast((message) => message.active);
+    this.refuseUnlessWritable();
+    const last = this.#view.state.messages.findLast((message) => message.active);
     if (last === undefined || last.role === 'user') {
       throw new RefusedError('nothing_to_do', 'There is no answer to continue.');
     }
-    await this.#starting(() => this.#write(() => undefined));
+    await this.#turns.begin(() => this.#write(() => undefined));
   }
 
   /**
@@ -256,7 +220,7 @@ export class ChatRuntime {
   async takeOver(): Promise<void> {
     this.changedElsewhere(); // the other window may be done, or have compacted the chat
     this.#refuseIfArchived();
-    if (this.#state.owner === 'here') return;
+    if (this.#view.state.owner === 'here') return;
     await this.#ownership.takeOver(this.session.id);
     this.changedElsewhere();
     this.#services.onChange(this);
@@ -278,28 +242,27 @@ export class ChatRuntime {
 
   /** What can be picked may have changed. */
   modelsChanged(): void {
-    const message: HostMessage = { type: 'models', models: this.#services.modelPicker(this.session.modelId) };
-    for (const viewer of this.#viewers) viewer.receive(message);
+    this.#view.modelsChanged();
   }
 
   /** The store was changed by another window, or a window died: shows what is there now. */
   changedElsewhere(): void {
     this.readSessionAgain();
-    this.#lookAtOwner();
+    this.#following.lookAtOwner();
     if (this.#isFinalized) return;
     const isLost = this.#services.store.read((reader) => this.#ownership.isLost(reader));
     if (this.isRunning) {
-      if (isLost) this.#turn?.controller.abort(); // nothing that it still says would be stored
+      if (isLost) this.#turns.abort(); // nothing that it still says would be stored
       return;
     }
     if (isLost) this.#ownership.forget();
     if (this.hasUnwritten) return; // what is only here must not be replaced by what is stored
-    if (!this.#goOnAtTip()) this.#follow();
+    this.#following.catchUp();
   }
 
   /** An answer is shown as running that nobody here gives. */
   get showsForeignStream(): boolean {
-    return !this.isRunning && this.#state.messages.some((message) => message.status === 'streaming');
+    return !this.isRunning && this.#view.state.messages.some((message) => message.status === 'streaming');
   }
 
   /** Reads the row again: the list, or another window, changed it. */
@@ -317,15 +280,25 @@ export class ChatRuntime {
   continueIn(session: Session, copies: readonly Message[], lease: Lease): void {
     this.#ownership.moved(lease);
     for (const message of copies) this.#recorder.markStored(message);
-    this.#apply({ type: 'sessionChanged', session });
-    for (const message of copies) this.#apply({ type: 'messageAdded', message });
-    this.#apply({ type: 'messagesSaved', ids: copies.map((message) => message.id) });
+    this.#view.apply({ type: 'sessionChanged', session });
+    for (const message of copies) this.#view.apply({ type: 'messageAdded', message });
+    this.#view.apply({ type: 'messagesSaved', ids: copies.map((message) => message.id) });
     this.#services.onChange(this);
   }
 
   /** Proof that the chat may be compacted or the like: nothing runs, and we may write it. */
   refuseUnlessWritable(): void {
-    this.#refuseUnlessWritable();
+    if (!this.isRunning) this.changedElsewhere(); // what others did until now comes first
+    this.#refuseIfArchived();
+    if (this.#view.state.owner === 'elsewhere') {
+      throw new RefusedError('not_owned', 'This chat is open in another window, which is writing to it.');
+    }
+    if (this.isRunning) {
+      throw new RefusedError(
+        'running',
+        'An answer is still running: stop it first, or wait until it is done.',
+      );
+    }
   }
 
   get lease(): Lease | null {
@@ -347,23 +320,9 @@ export class ChatRuntime {
     return true;
   }
 
-  /**
-   * The first step of a teardown: stops a running turn as the user's Stop does. A turn that has not stopped after
-   * `patienceMs` is abandoned: its text so far is kept as interrupted, and what it still says is ignored.
-   */
-  async interrupt(patienceMs: number): Promise<void> {
-    const turn = this.#turn;
-    if (turn === null) return;
-    turn.controller.abort();
-    if (patienceMs > 0) {
-      let cancel: () => void = () => undefined;
-      const patience = new Promise<void>((resolve) => {
-        cancel = this.#services.timers.after(patienceMs, resolve);
-      });
-      await Promise.race([turn.done, patience]);
-      cancel();
-    }
-    if (this.#turn === turn) this.#abandonTurn();
+  /** The first step of a teardown: stops a running turn, and abandons one that has not stopped after `patienceMs`. */
+  interrupt(patienceMs: number): Promise<void> {
+    return this.#turns.interrupt(patienceMs);
   }
 
   /** Lets others write the chat. */
@@ -375,94 +334,15 @@ export class ChatRuntime {
   dispose(): void {
     this.#recorder.dispose();
     this.#draft.dispose();
-    const viewers = [...this.#viewers];
-    this.#viewers.clear();
-    for (const viewer of viewers) viewer.reclaimed();
-  }
-
-  /** Runs what must be stored before a turn starts, then starts it; keeps a second start out meanwhile. */
-  async #starting(store: () => Promise<void>): Promise<void> {
-    this.#isStarting = true;
-    try {
-      await store();
-    } finally {
-      this.#isStarting = false;
-    }
-    if (this.#isFinalized) return; // stored, and shown as not answered when the chat is opened again
-    this.#startTurn();
+    this.#view.dispose();
   }
 
   /** The prompt waits in memory like an answer whose write failed; a chat that is not stored yet gets its title with its row. */
   #takeUnsaved(message: Message, titled: { title: string; titleSource: 'auto' } | null, draft: Draft): void {
     if (titled !== null) this.#setSession({ ...this.session, ...titled });
     this.#draft.set(draft);
-    this.#apply({ type: 'messageAdded', message });
+    this.#view.apply({ type: 'messageAdded', message });
     this.#recorder.changed([message.id]);
-  }
-
-  #startTurn(): void {
-    const controller = new AbortController();
-    const turnId = this.#services.newId();
-    const turn: RunningTurn = { controller, done: Promise.resolve() };
-    this.#turn = turn;
-    const startedAt = this.#services.now();
-    this.#apply({ type: 'turnStarted', turn: { id: turnId, startedAt, phase: 'waiting' } });
-    turn.done = runTurn({
-      turnId,
-      sessionId: this.session.id,
-      nextSeq: this.#nextSeq(),
-      history: toModelMessages(this.#ownMessages()),
-      system: this.#services.system(),
-      model: this.#services.model(this.session.modelId),
-      tools: this.#services.tools(),
-      emit: (event) => {
-        if (this.#turn === turn) this.#emit(event);
-      },
-      signal: controller.signal,
-      newId: this.#services.newId,
-      now: this.#services.now,
-      maxSteps,
-    }).then(async () => {
-      await this.#recorder.flush();
-      this.#followIfLost();
-    });
-    this.#services.onChange(this);
-  }
-
-  /** An event of the agent loop: applied, shown, and handed to the recorder. */
-  #emit(event: AgentEvent): void {
-    if (event.type === 'turnEnded') {
-      // Whoever sees that the turn is over may start the next one at once, and sees what it changed of the session.
-      this.#turn = null;
-      this.#recorder.changed([]);
-      this.readSessionAgain();
-    }
-    this.#apply(event);
-    switch (event.type) {
-      case 'textAppended':
-      case 'reasoningAppended':
-        this.#recorder.textAdded(event.id, event.text);
-        break;
-      case 'messageAdded':
-        this.#recorder.changed([event.message.id]);
-        break;
-      case 'toolCallAdded':
-      case 'messageFinished':
-        this.#recorder.changed([event.id]);
-        break;
-      case 'turnEnded':
-        this.#services.onChange(this);
-        break;
-    }
-  }
-
-  #abandonTurn(): void {
-    const finishedAt = this.#services.now();
-    for (const { id, status, usage } of this.#state.messages) {
-      if (status !== 'streaming') continue;
-      this.#emit({ type: 'messageFinished', id, status: 'interrupted', problem: null, usage, finishedAt });
-    }
-    this.#emit({ type: 'turnEnded', stopReason: 'stopped' });
   }
 
   /** Another window took the chat over in the middle of an answer: what it cut off here is not what is stored. */
@@ -471,81 +351,13 @@ export class ChatRuntime {
     if (this.#services.store.read((reader) => this.#ownership.isLost(reader))) this.changedElsewhere();
   }
 
-  /** Shows what the window that owns the chat has written. */
-  #follow(): void {
-    const { messages } = this.#state;
-    const page = { limit: followedMessages };
-    const newest = this.#services.store.read(
-      (reader) => displayMessages(reader, this.session.id, page).messages,
-    );
-    const events = differences(messages, newest);
-    if (events === null) {
-      this.#loadAgain();
-      return;
-    }
-    for (const event of events) this.#apply(event);
-    for (const message of newest) this.#recorder.markStored(message);
-  }
-
-  /** Another window compacted the chat: it goes on in another row. False: it did not. */
-  #goOnAtTip(): boolean {
-    const tip = this.#services.store.read((reader) => tipOf(reader, this.session.id));
-    if (tip === this.session.id) return false;
-    this.#ownership.moved(null);
-    this.#loadAgain();
-    this.#lookAtOwner();
-    this.#services.onChange(this);
-    return true;
-  }
-
-  #loadAgain(): void {
-    const chat = this.#services.store.read((reader) => loadChat(reader, this.session.id));
-    if (chat === null) return;
-    const { session, messages } = chat;
-    this.#state = { ...this.#state, session, messages: [...messages], unsaved: [] };
-    this.#seq += 1;
-    for (const message of messages) this.#recorder.markStored(message);
-    for (const viewer of this.#viewers) this.#sendSnapshot(viewer);
-  }
-
-  #lookAtOwner(): void {
-    const isElsewhere = this.#services.store.read((reader) =>
-      this.#ownership.isElsewhere(reader, this.session.id),
-    );
-    const owner = isElsewhere ? 'elsewhere' : 'here';
-    if (owner !== this.#state.owner) this.#apply({ type: 'ownerChanged', owner });
-  }
-
   /** A write was refused because the chat is not ours any more: nothing more of it is produced here. */
   #isRefused(error: unknown): boolean {
     if (!isRefusedForGood(error)) return false;
-    this.#turn?.controller.abort();
-    this.#lookAtOwner();
+    this.#turns.abort();
+    this.#following.lookAtOwner();
     this.readSessionAgain();
     return true;
-  }
-
-  #apply(event: ChatEvent): void {
-    this.#state = reduce(this.#state, event);
-    this.#seq += 1;
-    for (const viewer of this.#viewers) this.#send(viewer, event);
-  }
-
-  #send(viewer: Viewer, event: ChatEvent): void {
-    viewer.receive({ type: 'event', runtimeId: this.id, seq: this.#seq, event });
-  }
-
-  #sendSnapshot(viewer: Viewer): void {
-    const { messages } = this.#state;
-    const shown = messages.slice(-pageSize);
-    viewer.receive({
-      type: 'snapshot',
-      runtimeId: this.id,
-      seq: this.#seq,
-      chat: { ...this.#state, messages: shown, hasOlder: shown.length < messages.length },
-      draft: this.#draft.current,
-      models: this.#services.modelPicker(this.session.modelId),
-    });
   }
 
   /** A transaction of the owner; creates the session's row with the first one, and wakes one that cleanup had ended. */
@@ -570,13 +382,13 @@ export class ChatRuntime {
         return !isStored;
       });
       if (isNew) this.readSessionAgain(); // it is a chat now, which its panel's route may name
-      if (this.#state.savingProblem !== null && !this.#recorder.isFailing) {
-        this.#apply({ type: 'savingChanged', problem: null });
+      if (this.#view.state.savingProblem !== null && !this.#recorder.isFailing) {
+        this.#view.apply({ type: 'savingChanged', problem: null });
       }
       return true;
     } catch (error) {
       this.#services.log(`draft of ${id} not saved: ${String(error)}`);
-      this.#apply({ type: 'savingChanged', problem: describeStoreProblem(error) });
+      this.#view.apply({ type: 'savingChanged', problem: describeStoreProblem(error) });
       return isRefusedForGood(error);
     }
   }
@@ -589,7 +401,7 @@ export class ChatRuntime {
 
   #setSession(session: Session): void {
     if (JSON.stringify(session) === JSON.stringify(this.session)) return;
-    this.#apply({ type: 'sessionChanged', session });
+    this.#view.apply({ type: 'sessionChanged', session });
     this.#services.onChange(this);
   }
 
@@ -597,45 +409,6 @@ export class ChatRuntime {
   #titled(text: string): { title: string; titleSource: 'auto' } | null {
     const title = firstWords(text, titleLength);
     return this.session.titleSource === 'none' && title !== '' ? { title, titleSource: 'auto' } : null;
-  }
-
-  /** The rows of the session that is written now: what a model is given. */
-  #ownMessages(): readonly Message[] {
-    return this.#state.messages.filter((message) => message.sessionId === this.session.id);
-  }
-
-  #rowsAfterLastPrompt(): readonly Message[] | null {
-    const index = this.#state.messages.findLastIndex((message) => message.role === 'user');
-    return index < 0 ? null : this.#state.messages.slice(index + 1);
-  }
-
-  #newMessage(role: Message['role'], id: string, overrides: Partial<Message>): Message {
-    return makeMessage({
-      id,
-      sessionId: this.session.id,
-      seq: this.#nextSeq(),
-      role,
-      createdAt: this.#services.now(),
-      ...overrides,
-    });
-  }
-
-  #nextSeq(): number {
-    return (this.#ownMessages().at(-1)?.seq ?? 0) + 1;
-  }
-
-  #refuseUnlessWritable(): void {
-    if (!this.isRunning) this.changedElsewhere(); // what others did until now comes first
-    this.#refuseIfArchived();
-    if (this.#state.owner === 'elsewhere') {
-      throw new RefusedError('not_owned', 'This chat is open in another window, which is writing to it.');
-    }
-    if (this.isRunning) {
-      throw new RefusedError(
-        'running',
-        'An answer is still running: stop it first, or wait until it is done.',
-      );
-    }
   }
 
   #refuseIfArchived(): void {

@@ -1,11 +1,17 @@
 /** Reads a chat as a runtime needs it: the whole lineage as shown, and of the tip also what compaction carried over. */
-import { emptyDraft } from '../session/model.ts';
+import { emptyDraft, type Draft, type Message, type Session } from '../session/model.ts';
 import { getDraft } from '../store/drafts.ts';
 import { lineageOf } from '../store/lineage.ts';
 import { listMessages } from '../store/messages.ts';
 import { getSession } from '../store/sessions.ts';
 import type { ReadTransaction } from '../store/transaction.ts';
-import type { LoadedChat } from './chatRuntime.ts';
+
+export interface LoadedChat {
+  readonly session: Session;
+  /** The transcript as shown: the whole lineage. */
+  readonly messages: readonly Message[];
+  readonly draft: Draft;
+}
 
 /** The chat that `sessionId` belongs to, at its tip; null when there is no such session. */
 export function loadChat(reader: ReadTransaction, sessionId: string): LoadedChat | null {

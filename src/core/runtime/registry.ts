@@ -10,14 +10,15 @@ import { archiveLineage, reopenLineage } from '../store/lineageChanges.ts';
 import { resetSession } from '../store/reset.ts';
 import { getSession } from '../store/sessions.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
-import { ChatRuntime, type LoadedChat, type RuntimeServices } from './chatRuntime.ts';
+import { ChatRuntime } from './chatRuntime.ts';
 import { compactSession } from './compaction.ts';
 import { finalize } from './finalize.ts';
 import type { LifecycleHooks } from './hooks.ts';
-import { loadChat } from './loadChat.ts';
+import { loadChat, type LoadedChat } from './loadChat.ts';
 import type { MemoryProvider } from './memory.ts';
 import { deletedError, messageOf, RefusedError } from './problems.ts';
 import { recoverInterrupted } from './recovery.ts';
+import type { RuntimeServices } from './runtimeServices.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface LifecycleLimits {

@@ -1,0 +1,75 @@
+/** A chat that another window writes: what it wrote is shown here, also when the chat goes on in another row. */
+import { differences } from '../session/difference.ts';
+import { tipOf } from '../store/lineage.ts';
+import type { Store } from '../store/store.ts';
+import { displayMessages } from '../store/transcript.ts';
+import type { ChatView } from './chatView.ts';
+import { loadChat } from './loadChat.ts';
+import type { Ownership } from './ownership.ts';
+import type { Recorder } from './recorder.ts';
+
+/** How many of the newest messages are compared with what is shown. */
+const comparedMessages = 30;
+
+export interface FollowingOptions {
+  readonly store: Store;
+  readonly view: ChatView;
+  readonly ownership: Ownership;
+  readonly recorder: Recorder;
+  /** Told after the chat went on in another row. */
+  readonly onMoved: () => void;
+}
+
+export class Following {
+  readonly #options: FollowingOptions;
+
+  constructor(options: FollowingOptions) {
+    this.#options = options;
+  }
+
+  /** Shows whether another window writes the chat. */
+  lookAtOwner(): void {
+    const { store, view, ownership } = this.#options;
+    const isElsewhere = store.read((reader) => ownership.isElsewhere(reader, view.session.id));
+    const owner = isElsewhere ? 'elsewhere' : 'here';
+    if (owner !== view.state.owner) view.apply({ type: 'ownerChanged', owner });
+  }
+
+  /** Shows what is stored. Nothing may be here that is not stored: it would be replaced. */
+  catchUp(): void {
+    if (!this.#goOnAtTip()) this.#follow();
+  }
+
+  #follow(): void {
+    const { store, view, recorder } = this.#options;
+    const page = { limit: comparedMessages };
+    const newest = store.read((reader) => displayMessages(reader, view.session.id, page).messages);
+    const events = differences(view.state.messages, newest);
+    if (events === null) {
+      this.#loadAgain();
+      return;
+    }
+    for (const event of events) view.apply(event);
+    for (const message of newest) recorder.markStored(message);
+  }
+
+  /** Another window compacted the chat: it goes on in another row. False: it did not. */
+  #goOnAtTip(): boolean {
+    const { store, view, ownership, onMoved } = this.#options;
+    const tip = store.read((reader) => tipOf(reader, view.session.id));
+    if (tip === view.session.id) return false;
+    ownership.moved(null);
+    this.#loadAgain();
+    this.lookAtOwner();
+    onMoved();
+    return true;
+  }
+
+  #loadAgain(): void {
+    const { store, view, recorder } = this.#options;
+    const chat = store.read((reader) => loadChat(reader, view.session.id));
+    if (chat === null) return;
+    for (const message of chat.messages) recorder.markStored(message);
+    view.replace(chat.session, chat.messages);
+  }
+}
