@@ -2,6 +2,7 @@
  * When a generation ends, and who makes the snapshot of the next. The next journal is made and its name synced before the
  * seal, so nobody who moves on ever has to create one.
  */
+import { moveReplacedAside } from './aside.ts';
 import type { CheckpointJob } from './checkpoint.ts';
 import type { CheckpointRunner } from './checkpointRunner.ts';
 import type { Committer } from './commit.ts';
@@ -25,6 +26,8 @@ export interface GenerationOptions {
   /** Null: this window makes no snapshots. */
   readonly runner: CheckpointRunner | null;
   readonly clock: () => number;
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
   readonly log: (line: string) => void;
   /** Bytes of journal after which a generation ends, unless a tenth of the snapshot is more. */
   readonly journalLimit: number;
@@ -97,7 +100,7 @@ export class Generations {
    * `isBroken`: not even the seal can be synced there.
    */
   async saveMemory(isBroken: boolean): Promise<void> {
-    const { files, folder, live, committer, windowId, log } = this.#options;
+    const { files, folder, live, committer, windowId, now, log } = this.#options;
     const { generation } = live.replica.journal;
     await this.#makeNextJournal(generation);
     const seal = committer.seal(generation, windowId);
@@ -111,6 +114,7 @@ export class Generations {
     this.#isPublished = true;
     live.noteSnapshot(image.length);
     log(`saved the state from memory as generation ${generation + 1}`);
+    moveReplacedAside({ files, folder, generation, stamp: `${now()}-${windowId}`, log });
   }
 
   #isOurSnapshotCurrent(): boolean {

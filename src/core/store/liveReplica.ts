@@ -2,6 +2,7 @@
  * The replica a window works with, replaced by a newly opened one when the files under it are no longer the store's: after a
  * sleep through generations, a deleted folder, damage.
  */
+import { moveReplacedAside } from './aside.ts';
 import { StoreDamagedError, StoreError, StoreReplayError } from './errors.ts';
 import { listFolder } from './folder.ts';
 import { Journal } from './journal.ts';
@@ -195,13 +196,15 @@ export class LiveReplica {
 
   /** The journal was deleted or cut short under us, and nobody else has saved the state yet: a new generation of it. */
   #saveMemory(): void {
-    const { files, folder, windowId, log } = this.#options;
+    const { files, folder, windowId, now, log } = this.#options;
     const { database, position, journal } = this.replica;
     const next = Math.max(journal.generation, ...listFolder(files, folder).journals) + 1;
     new Journal(files, folder, next, 'create').close();
     files.syncFolderNow(folder);
     publishSnapshot(files, folder, imageOf(database, next, position), next, position, windowId);
     log(`the journal was lost; change ${position.seq} and all before it were saved again from memory`);
+    const { generation } = journal;
+    moveReplacedAside({ files, folder, generation, stamp: `${now()}-${windowId}`, log });
   }
 
   #replace(opened: OpenedReplica): void {

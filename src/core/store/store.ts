@@ -122,6 +122,7 @@ export class Store {
       presence,
       runner,
       clock,
+      now: options.now ?? Date.now,
       log,
       journalLimit: options.journalLimit ?? defaultJournalLimit,
     });

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { build } from 'esbuild';
+import { verifyFolder } from '../../../src/core/store/verify/verifyFolder.ts';
 import { listFaults } from '../../../src/core/store/faults.ts';
 import { nodeFiles } from '../../../src/core/store/fileLayer.ts';
 import { encodeFrame } from '../../../src/core/store/frame.ts';
@@ -11,6 +12,7 @@ import { Presence } from '../../../src/core/store/presence.ts';
 import { systemProbe, type ProcessProbe } from '../../../src/core/store/processProbe.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
+import { wasmFile } from './support/values.ts';
 
 function names(folder: string, pattern: RegExp): string[] {
   if (!fs.existsSync(folder)) return [];
@@ -179,6 +181,10 @@ describe('generations', function () {
     await other.write(addText(session.id, 'four'));
     assert.deepEqual(textsOf(live, session.id), ['one', 'two', 'three', 'four']);
     assert.deepEqual(other.read(listFaults), []);
+    assert.deepEqual(names(folder, /^journal-/), ['journal-2.log']);
+    assert.equal(names(path.join(folder, 'damaged'), /-journal-1\.log$/).length, 1);
+    const report = await verifyFolder(folder, wasmFile);
+    assert.deepEqual(report.faults, []);
   });
 
   for (const [how, lose] of [
@@ -192,6 +198,7 @@ describe('generations', function () {
       lose(folder);
       await store.write(addText(session.id, 'three'));
       assert.deepEqual(textsOf(await openStore({ folder }), session.id), ['one', 'two', 'three']);
+      assert.deepEqual((await verifyFolder(folder, wasmFile)).faults, []);
     });
   }
 

@@ -222,7 +222,7 @@ describe('store', function () {
     await store.write(addText(session.id, 'unsure'));
     assert.deepEqual({ generation: store.generation, refused }, { generation: 2, refused: 1 });
     await store.write(addText(session.id, 'next'));
-    fs.rmSync(journalOf(store.folder));
+    assert.ok(!fs.existsSync(journalOf(store.folder)), 'what cannot be trusted is aside');
     const other = await openStore({ folder: store.folder });
     assert.deepEqual(textsOf(other, session.id), ['unsure', 'next']);
   });
