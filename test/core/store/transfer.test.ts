@@ -4,6 +4,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import * as esbuild from 'esbuild';
 import { StoreError } from '../../../src/core/store/errors.ts';
+import { insertMessage } from '../../../src/core/store/messages.ts';
 import { loadEngine } from '../../../src/core/store/openDatabase.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { mergeRecords, type MergeReport } from '../../../src/core/store/transfer/merge.ts';
@@ -11,7 +12,7 @@ import { withOtherFolder } from '../../../src/core/store/transfer/otherFolder.ts
 import { readRecords } from '../../../src/core/store/transfer/records.ts';
 import { verifyInWorker } from '../../../src/core/store/verify/verifyInWorker.ts';
 import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
-import { wasmFile } from './support/values.ts';
+import { aMessage, wasmFile } from './support/values.ts';
 
 async function bringIn(store: Store, folder: string): Promise<MergeReport> {
   const engine = await loadEngine(fs.readFileSync(wasmFile));
@@ -54,6 +55,22 @@ describe('Chats of another folder', function () {
     await second.write(addText(chat.id, 'there'));
     await bringIn(first, copied);
     assert.deepEqual(textsOf(first, chat.id), ['common', 'here', 'there']);
+  });
+
+  it('are brought in whole when a message here has the id of one there', async () => {
+    const [here, there] = [await openStore(), await openStore()];
+    const chats = [];
+    for (const store of [here, there]) {
+      const chat = await addChat(store);
+      const message = aMessage(chat.id, { id: 'm1', text: store === here ? 'here' : 'there' });
+      await store.write((writer) => insertMessage(writer, message));
+      chats.push(chat.id);
+    }
+    for (const messages of [1, 0]) assert.equal((await bringIn(here, there.folder)).messages, messages);
+    assert.deepEqual(
+      chats.map((id) => textsOf(here, id)),
+      [['here'], ['there']],
+    );
   });
 
   it('are refused with the reason when there are none, or a newer version wrote them', async () => {

@@ -127,14 +127,15 @@ function addMessage(
   writer: WriteTransaction,
   message: Extract<ChatRecord, { type: 'message' }>['message'],
 ): boolean {
-  const { id, sessionId, seq } = message;
+  const { sessionId, seq } = message;
+  const id = idHere(writer, message);
   if (getMessage(writer, id) !== null) return false;
   const session = getSession(writer, sessionId);
   // Its chat could not be read where it came from.
   if (session === null) return false;
   // Nobody here is writing it.
   const status = message.status === 'streaming' ? 'interrupted' : message.status;
-  const place = insertMessage(writer, { ...message, status });
+  const place = insertMessage(writer, { ...message, id, status });
   // A gap that a loss had left is filled where it was.
   const isFree =
     writer.get('SELECT id FROM messages WHERE session_id = ? AND seq = ?', [sessionId, seq]) === undefined;
@@ -142,6 +143,15 @@ function addMessage(
   // Numbers of another journal say nothing here, and being brought in is no activity.
   setActivitySeq(writer, sessionId, session.lastActivitySeq);
   return true;
+}
+
+/** Its id, or another, always the same, if a message of another chat has it: `holdfast append` takes any id. */
+function idHere(
+  reader: ReadTransaction,
+  { id, sessionId }: Extract<ChatRecord, { type: 'message' }>['message'],
+): string {
+  const row = reader.get('SELECT session_id FROM messages WHERE id = ?', [id]);
+  return row === undefined || row['session_id'] === sessionId ? id : `${sessionId}:${id}`;
 }
 
 function setActivitySeq(writer: WriteTransaction, sessionId: string, seq: number): void {
@@ -155,7 +165,7 @@ function check(reader: ReadTransaction, record: ChatRecord, brought: ReadonlySet
   }
   if (record.type !== 'message') return;
   const { id, sessionId, text, reasoning } = record.message;
-  const stored = getMessage(reader, id);
+  const stored = getMessage(reader, idHere(reader, record.message));
   if (stored === null) {
     if (brought.has(id) || getSession(reader, sessionId) !== null) throw new MergeError(`The message ${id}`);
     return;

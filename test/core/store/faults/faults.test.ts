@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { makeFolder } from '../support/stores.ts';
+import { faultTable, type FaultRow } from './table.ts';
+import { Stage } from './stage.ts';
+
+const file = path.resolve(import.meta.dirname, '../../../../docs/faults.md');
+
+/** A small file system in memory, which only root on Linux can make; null: with the reason. */
+function mountSmallDisk(): { folder: string } | { reason: string } {
+  const folder = makeFolder();
+  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder], { encoding: 'utf8' });
+  if (mount.error !== undefined) return { reason: mount.error.message };
+  return mount.status === 0 ? { folder } : { reason: mount.stderr.trim() };
+}
+
+describe('A disk that is really full', function () {
+  this.timeout(60_000);
+
+  it('refuses what does not fit, names the disk, keeps all that fitted, and writes again after space is freed', async function () {
+    const disk = mountSmallDisk();
+    if ('reason' in disk) {
+      console.log(`      skipped: no small disk can be mounted here (${disk.reason})`);
+      return this.skip();
+    }
+    const { folder } = disk;
+    try {
+      const ballast = path.join(folder, 'ballast');
+      fs.writeFileSync(ballast, Buffer.alloc(1 << 20));
+      const stage = await Stage.make(folder);
+      let told = '';
+      for (let index = 0; told === ''; index++) {
+        assert.ok(index < 1000, 'the disk never became full');
+        try {
+          await stage.write(`${index} ${'x'.repeat(10_000)}`);
+        } catch (error) {
+          told = error instanceof Error ? error.message : String(error);
+        }
+      }
+      assert.match(told, /no space left on the disk/);
+      assert.ok(stage.acknowledged.length > 100);
+      fs.rmSync(ballast);
+      await stage.resumes();
+      await stage.store.close();
+    } finally {
+      spawnSync('umount', ['-l', folder]);
+    }
+  });
+});
+
+describe('A fault of the file system', function () {
+  this.timeout(60_000);
+  const told = new Map<FaultRow, string>();
+
+  for (const row of faultTable) {
+    it(`loses nothing silently and stops nothing for good: ${row.fault}`, async () => {
+      told.set(row, await row.run(await Stage.make()));
+    });
+  }
+
+  it('is described in docs/faults.md as it was found here (HOLDFAST_WRITE_DOCS=1 writes it)', function () {
+    if (told.size < faultTable.length) this.skip();
+    const lines = faultTable.map((row) => {
+      const sentence = told.get(row) ?? '';
+      return `| ${row.fault} | ${row.happens} | ${sentence === '' ? '–' : sentence} | ${row.comesBack} |`;
+    });
+    const text = `# Faults\n\nMade by \`test/core/store/faults\`, which makes each fault and checks the row: nothing acknowledged is lost without being\ntold, and writing goes on when the cause is gone. Injected below the store, on real files.\n\n| fault | what happens | what the user is told | what comes back |\n| --- | --- | --- | --- |\n${lines.join('\n')}\n`;
+    if (process.env['HOLDFAST_WRITE_DOCS'] === '1') fs.writeFileSync(file, text);
+    assert.equal(fs.readFileSync(file, 'utf8'), text, 'docs/faults.md is not up to date');
+  });
+});

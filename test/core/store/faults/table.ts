@@ -1,0 +1,231 @@
+/** Every fault of the file system that the store is tried with. docs/faults.md is made of it. */
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { StoreError } from '../../../../src/core/store/errors.ts';
+import { loadEngine } from '../../../../src/core/store/openDatabase.ts';
+import { mergeRecords } from '../../../../src/core/store/transfer/merge.ts';
+import { withOtherFolder } from '../../../../src/core/store/transfer/otherFolder.ts';
+import { readRecords } from '../../../../src/core/store/transfer/records.ts';
+import { makeFolder, openStore } from '../support/stores.ts';
+import { wasmFile } from '../support/values.ts';
+import { Stage } from './stage.ts';
+
+export interface FaultRow {
+  readonly fault: string;
+  readonly happens: string;
+  readonly comesBack: string;
+  /** Makes the fault and shows what the row says; gives what the user is told, '' for nothing. */
+  readonly run: (stage: Stage) => Promise<string>;
+}
+
+const nothing = '';
+const resumesByItself = 'Writing, by itself, once the cause is gone';
+
+function refusedWrite(fault: string, code: string): FaultRow {
+  return {
+    fault,
+    happens: 'The change is refused and undone; reading goes on',
+    comesBack: resumesByItself,
+    run: async (stage) => {
+      stage.faulty.fail('append', code);
+      const told = await stage.refused();
+      assert.deepEqual(stage.texts(), stage.acknowledged);
+      await stage.resumes();
+      return told;
+    },
+  };
+}
+
+export const faultTable: readonly FaultRow[] = [
+  refusedWrite('The disk is full', 'ENOSPC'),
+  {
+    fault: 'The disk becomes full in the middle of a write',
+    happens: 'The change is refused and undone; the half that was written counts for nobody',
+    comesBack: resumesByItself,
+    run: async (stage) => {
+      stage.faulty.cutNextAppend(60);
+      const told = await stage.refused();
+      assert.deepEqual(stage.texts(), stage.acknowledged);
+      await stage.resumes();
+      return told;
+    },
+  },
+  refusedWrite('Writing fails (EIO)', 'EIO'),
+  refusedWrite('Writing is forbidden under us (EACCES)', 'EACCES'),
+  {
+    fault: 'Syncing fails (EIO)',
+    happens: 'Nothing is acknowledged: neither the journal nor a copy of the memory can be made durable',
+    comesBack: resumesByItself,
+    run: async (stage) => {
+      stage.faulty.fail('sync', 'EIO');
+      const told = await stage.refused();
+      await stage.resumes();
+      return told;
+    },
+  },
+  {
+    fault: 'The folder can only be read',
+    happens: 'The chats open read-only',
+    comesBack: 'Writing, when the window is opened again with the permission',
+    run: async (stage) => {
+      await stage.store.close();
+      stage.faulty.fail('openToWrite', 'EACCES');
+      await stage.open();
+      assert.equal(stage.store.isReadOnly, true);
+      assert.deepEqual(stage.texts(), stage.acknowledged);
+      const told = await stage.refused();
+      stage.faulty.heal();
+      await stage.store.close();
+      await stage.open();
+      await stage.resumes();
+      return told;
+    },
+  },
+  {
+    fault: 'The folder is deleted under a window',
+    happens: 'The window makes it again from memory with its next change',
+    comesBack: 'Everything, at once',
+    run: async (stage) => {
+      fs.rmSync(stage.folder, { recursive: true });
+      await stage.resumes();
+      return nothing;
+    },
+  },
+  {
+    fault: 'The journal is deleted under a window',
+    happens: 'The window saves its memory as a new generation',
+    comesBack: 'Everything, at once',
+    run: async (stage) => {
+      fs.rmSync(stage.file(/^journal-/));
+      await stage.resumes();
+      return nothing;
+    },
+  },
+  {
+    fault: 'The clock is set a year back, then two years forward',
+    happens: 'Nothing: changes are ordered by their numbers, and a chat never becomes older',
+    comesBack: '–',
+    run: async (stage) => {
+      const before = stage.lastActivityAt();
+      for (const years of [-1, 1]) {
+        stage.clockError = years * 366 * 86_400_000;
+        await stage.write(`in year ${years}`);
+        await stage.keepsAll();
+        assert.deepEqual(stage.texts(), stage.acknowledged);
+        assert.ok(stage.lastActivityAt() >= before);
+      }
+      stage.clockError = 0;
+      await stage.resumes();
+      return nothing;
+    },
+  },
+  {
+    fault: 'The journal is cut short under a window',
+    happens: 'The window saves its memory as a new generation',
+    comesBack: 'Everything, at once',
+    run: async (stage) => {
+      fs.truncateSync(stage.file(/^journal-/), 100);
+      await stage.resumes();
+      return nothing;
+    },
+  },
+  {
+    fault: 'The journal is cut short while no window is open',
+    happens: 'What can be read goes into a new generation; the damaged file is kept',
+    comesBack: 'All that was not cut off; the rest from a backup',
+    run: async (stage) => {
+      await stage.store.close();
+      stage.change(/^journal-/, (bytes) => bytes.subarray(0, bytes.length - 300));
+      await stage.open();
+      const told = stage.toldLosses();
+      await stage.resumes();
+      return told;
+    },
+  },
+  {
+    fault: 'Garbage in the middle of the journal, no window open',
+    happens: 'What can be read before and behind it goes into a new generation; the damaged file is kept',
+    comesBack: 'All but the changes that were overwritten; those from a backup',
+    run: async (stage) => {
+      await stage.store.close();
+      stage.change(/^journal-/, (bytes) =>
+        bytes.fill(0xa5, bytes.indexOf('"two"'), bytes.indexOf('"two"') + 20),
+      );
+      await stage.open();
+      const told = stage.toldLosses();
+      assert.ok(stage.texts().includes('three'));
+      await stage.resumes();
+      return told;
+    },
+  },
+  {
+    fault: 'The newest snapshot is full of zeros',
+    happens: 'The store opens from the journal before it',
+    comesBack: 'Everything, at once',
+    run: async (stage) => {
+      await stage.store.checkpoint();
+      await stage.write('behind the snapshot');
+      await stage.store.close();
+      stage.change(/^state-/, (bytes) => bytes.fill(0));
+      await stage.open();
+      assert.deepEqual(stage.texts(), stage.acknowledged);
+      await stage.resumes();
+      return nothing;
+    },
+  },
+  {
+    fault: 'A newer version of Holdfast changed the format',
+    happens: 'Nothing is read or written with the wrong format',
+    comesBack: 'Everything, with the newer version',
+    run: async (stage) => {
+      await stage.store.write((writer) =>
+        writer.run(`UPDATE meta SET value = '999' WHERE key = 'min_reader'`),
+      );
+      await stage.store.checkpoint();
+      await stage.store.close();
+      const before = fs.readFileSync(stage.file(/^state-/));
+      const told = await openStore({ folder: stage.folder }).then(
+        () => assert.fail('it was opened'),
+        (error: unknown) => (error instanceof StoreError ? error.message : String(error)),
+      );
+      assert.deepEqual(fs.readFileSync(stage.file(/^state-/)), before);
+      return told;
+    },
+  },
+  {
+    fault: 'Half of the folder was copied: the snapshots are missing',
+    happens: 'What the journals hold goes into a new generation; the copy is kept',
+    comesBack: 'All that was copied; the rest by Bring In Chats from where it came',
+    run: async (stage) => {
+      await stage.store.checkpoint();
+      await stage.write('behind the snapshot');
+      await stage.store.checkpoint();
+      await stage.write('behind the next');
+      await stage.store.close();
+      for (const name of fs.readdirSync(stage.folder)) {
+        if (/^(state-|journal-[12]\.)/.test(name)) fs.rmSync(path.join(stage.folder, name));
+      }
+      await stage.open();
+      const told = stage.toldLosses();
+      await stage.resumes();
+      return told;
+    },
+  },
+  {
+    fault: 'The chats of another profile are in another folder',
+    happens: 'Each profile shows its own',
+    comesBack: 'Both, by Bring In Chats, which overwrites nothing',
+    run: async (stage) => {
+      const other = await Stage.make(makeFolder());
+      await other.write('of the other profile');
+      const engine = await loadEngine(fs.readFileSync(wasmFile));
+      const report = await withOtherFolder(other.folder, engine, (reader) =>
+        mergeRecords(stage.store, () => readRecords(reader, (what) => assert.fail(what))),
+      );
+      assert.deepEqual([report.chats, report.messages], [1, 4]);
+      await stage.resumes();
+      return nothing;
+    },
+  },
+];
