@@ -15,7 +15,7 @@ export interface PurgeOptions {
   /** Ends the generation and makes the snapshot of the next. */
   readonly checkpoint: () => Promise<void>;
   readonly isWindowAlive: (windowId: string) => boolean;
-  /** Told when to stop: the window goes. What is left to do is done by the next one. */
+  /** The window goes, or makes no snapshots: what is left to do is done by another one. */
   readonly isStopped: () => boolean;
 }
 

@@ -302,14 +302,14 @@ export class Store {
    * that still may (see purge.ts). A window that goes meanwhile leaves the rest to the next one that opens the folder.
    */
   purge(): Promise<string[]> {
-    const { files, presence } = this.#parts;
+    const { files, presence, runner } = this.#parts;
     return purge({
       files,
       folder: this.folder,
       seq: this.read(lastDeletionSeq),
       checkpoint: () => this.checkpoint(),
       isWindowAlive: (windowId) => presence.isAlive(windowId),
-      isStopped: () => this.#isClosed,
+      isStopped: () => this.#isClosed || runner === null,
     });
   }
 
