@@ -5,13 +5,14 @@
  */
 import { parseArgs } from 'node:util';
 import { flipWithoutWindows, flipWithWindows, makeFilled } from './bitFlips.ts';
+import { damageOnce, makeCopies } from './damages.ts';
 import { cutJournal } from './journalCuts.ts';
 import { checkModel } from './model.ts';
 import { powerCutRun } from './powerCut.ts';
 import { tortureProcesses } from './processes.ts';
 import { makeWorld } from './support/world.ts';
 
-const full = { cases: 2000, flips: 1000, runs: 10_000, kills: 500 };
+const full = { cases: 2000, flips: 1000, damages: 1000, runs: 10_000, kills: 500 };
 /** Runs of the model at a time. */
 const portion = 20;
 
@@ -78,6 +79,17 @@ async function main(): Promise<void> {
       seed,
     );
     report('flipped bits', figures);
+  }
+  if (wants('damages')) {
+    const figures = { harmless: 0, told: 0 };
+    const copies = await makeCopies(world, begin);
+    await until(
+      share,
+      () => figures.harmless + figures.told >= full.damages,
+      (next) => damageOnce(world, copies, next, figures),
+      seed,
+    );
+    report('damaged files', figures);
   }
   if (wants('model')) {
     const figures = { runs: 0, acknowledged: 0, kills: 0, cuts: 0, checkpoints: 0 };

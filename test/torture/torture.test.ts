@@ -14,6 +14,7 @@ describe('Nothing acknowledged is lost', () => {
     ['power', 'when the power is cut'],
     ['cuts', 'when the journal is cut anywhere near its end'],
     ['flips', 'silently when a bit flips'],
+    ['damages', 'silently when any file is cut, zeroed, deleted or replaced by an older copy'],
     ['model', 'in random transactions of several writers with crashes, against a model'],
   ] as const) {
     it(title, async () => {
