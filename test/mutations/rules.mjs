@@ -300,10 +300,18 @@ const ofChats = [
   rule(
     'whoever takes a chat over from the dead ends their answers',
     ownership,
-    'interruptStreaming(writer, sessionId, time);',
+    'interruptStreaming(writer, sessionId, time); // what a dead window was writing',
     '',
     tests.others,
     'taken from a dead writer',
+  ),
+  rule(
+    'whoever takes a chat over from a live window ends its answer',
+    ownership,
+    'interruptStreaming(writer, sessionId, time);\n      return lease;',
+    'return lease;',
+    tests.others,
+    'is taken over in the middle of its answer',
   ),
   rule(
     'a held lease is checked at every write',

@@ -4,15 +4,13 @@
  *
  * Every change goes one way: event → reducer → recorder (store) and viewers. A prompt is durable before its request leaves.
  */
-import { offlineGuideId } from '../models/offlineGuide.ts';
 import { makeMessage, type Draft, type Message, type Session } from '../session/model.ts';
 import { isEndedByUser, isRecoverable } from '../session/reasons.ts';
 import type { ChatState } from '../session/reducer.ts';
-import { firstWords } from '../session/text.ts';
 import { isDeleted } from '../store/deletion.ts';
 import { saveDraft } from '../store/drafts.ts';
 import type { Lease } from '../store/leases.ts';
-import { insertMessage, supersedeMessages } from '../store/messages.ts';
+import { supersedeMessages } from '../store/messages.ts';
 import { getSession, insertSession, reopenSession, updateSession } from '../store/sessions.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
 import { ChatView } from './chatView.ts';
@@ -27,12 +25,11 @@ import {
   mayBeSavedLater,
   RefusedError,
 } from './problems.ts';
+import { storePrompt, titledBy, type Titled } from './prompt.ts';
 import { Recorder } from './recorder.ts';
 import type { RuntimeServices } from './runtimeServices.ts';
 import { TurnRunner } from './turnRunner.ts';
 import type { Viewer } from './viewer.ts';
-
-const titleLength = 60;
 
 export class ChatRuntime {
   readonly id: string;
@@ -152,23 +149,12 @@ export class ChatRuntime {
       createdAt: now,
       finishedAt: now,
     });
-    const titled = this.#titled(text);
+    const titled = titledBy(text, this.session);
     const draft = this.#draft.emptied(now);
     const modelId = this.#services.modelPicker(this.session.modelId).selectedId;
     await this.#turns.begin(async () => {
       try {
-        await this.#write((writer) => {
-          insertMessage(writer, message);
-          const stored = getSession(writer, this.session.id);
-          // The user may have renamed it in another window since.
-          if (titled !== null && stored?.titleSource === 'none')
-            updateSession(writer, this.session.id, titled);
-          // From here on the chat stays with its model, whatever becomes the default. The offline guide is only a stopgap.
-          if (stored?.modelId === null && modelId !== offlineGuideId) {
-            updateSession(writer, this.session.id, { modelId });
-          }
-          saveDraft(writer, { key: this.session.id, sessionId: this.session.id, draft });
-        });
+        await this.#write((writer) => storePrompt(writer, { message, titled, modelId, draft }));
       } catch (error) {
         if (!evenUnsaved || !mayBeSavedLater(error)) throw error;
         this.#takeUnsaved(message, titled, draft);
@@ -338,7 +324,7 @@ export class ChatRuntime {
   }
 
   /** The prompt waits in memory like an answer whose write failed; a chat that is not stored yet gets its title with its row. */
-  #takeUnsaved(message: Message, titled: { title: string; titleSource: 'auto' } | null, draft: Draft): void {
+  #takeUnsaved(message: Message, titled: Titled | null, draft: Draft): void {
     if (titled !== null) this.#setSession({ ...this.session, ...titled });
     this.#draft.set(draft);
     this.#view.apply({ type: 'messageAdded', message });
@@ -403,12 +389,6 @@ export class ChatRuntime {
     if (JSON.stringify(session) === JSON.stringify(this.session)) return;
     this.#view.apply({ type: 'sessionChanged', session });
     this.#services.onChange(this);
-  }
-
-  /** The changes that title an untitled chat after its prompt; null when it has a title. */
-  #titled(text: string): { title: string; titleSource: 'auto' } | null {
-    const title = firstWords(text, titleLength);
-    return this.session.titleSource === 'none' && title !== '' ? { title, titleSource: 'auto' } : null;
   }
 
   #refuseIfArchived(): void {
