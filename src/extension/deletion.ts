@@ -33,10 +33,18 @@ export class Deletions implements vscode.Disposable {
     return this.#pending.has(sessionId);
   }
 
-  /** Hides the chat at once and deletes it unless the user takes it back. */
+  /**
+   * Asks, hides the chat at once and deletes it unless the user takes it back. It asks in a dialog because the notification with
+   * Undo does not show while the user wants not to be disturbed.
+   */
   async start(sessionId: string, title: string): Promise<void> {
     const { registry } = await this.#services.core.get();
     registry.refuseDeletion(sessionId);
+    const erase = 'Delete Permanently';
+    const detail =
+      'Its messages are removed from this computer. To put it away and keep it, archive it instead.';
+    const options = { modal: true, detail };
+    if ((await vscode.window.showWarningMessage(`Delete "${title}"?`, options, erase)) !== erase) return;
     this.#pending.start(sessionId);
     const undo = 'Undo';
     const answer = await vscode.window.showInformationMessage(
