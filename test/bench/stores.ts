@@ -17,6 +17,16 @@ export function openStore(
   return Store.open({ folder, wasm: wasmFile, checkpointWorkerFile, windowId: ulid(), ...overrides });
 }
 
+/** Waits for a checkpoint under way, whose worker does not keep a process alive by itself. */
+export async function checkpointSettled(store: Store): Promise<void> {
+  const alive = setInterval(() => undefined, 1000);
+  try {
+    await store.checkpointSettled();
+  } finally {
+    clearInterval(alive);
+  }
+}
+
 /** Builds the worker that makes snapshots as the product has it. Gives the file. */
 export async function buildCheckpointWorker(folder: string): Promise<string> {
   await build({

@@ -8,7 +8,7 @@ import type { Store } from '../../../src/core/store/store.ts';
 import { single, type BenchContext, type Benchmark, type Outcome } from '../benchmark.ts';
 import { NativeStore } from '../nativeStore.ts';
 import { interleave, median, medianRatio, short, timed } from '../statistics.ts';
-import { openStore } from '../stores.ts';
+import { checkpointSettled, openStore } from '../stores.ts';
 import { Conversations, deckSize, w1 } from '../workloads.ts';
 
 const messageBytes = 1000;
@@ -32,7 +32,7 @@ async function withSides<T>(context: BenchContext, use: (sides: Sides) => Promis
     return await use({ ours, native, conversations: new Conversations(1), folder });
   } finally {
     native.close();
-    await ours.checkpointSettled();
+    await checkpointSettled(ours);
     await ours.close();
   }
 }
