@@ -9,6 +9,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../core/runtime/problems.ts';
 import type { Route } from '../core/store/routes.ts';
+import type { ChatPanel } from './chatPanel.ts';
 import { chatPanelType } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
 import { Disposables } from './disposables.ts';
@@ -57,7 +58,12 @@ export class PanelRevival implements vscode.Disposable {
 
   /** Whether the visible tab of the group is a panel of this host. */
   #isLive(group: vscode.TabGroup): boolean {
-    return this.#panels.all.some(({ panel }) => panel.visible && panel.viewColumn === group.viewColumn);
+    return this.#inFront(group.viewColumn) !== undefined;
+  }
+
+  /** The panel of this host that is seen in the column. */
+  #inFront(viewColumn: number | null): ChatPanel | undefined {
+    return this.#panels.all.find(({ panel }) => panel.visible && panel.viewColumn === viewColumn);
   }
 
   async #replace(tab: vscode.Tab): Promise<void> {
@@ -95,9 +101,7 @@ export class PanelRevival implements vscode.Disposable {
 
   /** The editor shows a new tab in front, but the user may already be typing in a panel there: that one stays in front. */
   #createBehind(route: Route): void {
-    const inFront = this.#panels.all.find(
-      ({ panel }) => panel.visible && panel.viewColumn === route.viewColumn,
-    );
+    const inFront = this.#inFront(route.viewColumn);
     const hadFocus = inFront?.panel.active === true;
     this.#panels.create(panelIdOf(route), { sessionId: route.sessionId }, route);
     if (hadFocus) inFront.reveal();

@@ -119,30 +119,23 @@ function writeLines(
   return { ...counts, createdAt, unreadable };
 }
 
-/** Reads all of it. Throws BackupDamagedError, and what node:fs throws. */
-export function checkBackup(files: FileLayer, file: string): Omit<BackupReport, 'unreadable'> {
-  const counts = { chats: 0, messages: 0 };
-  const { createdAt } = readAll(files, file, (record) => {
-    if (record.type === 'chat') counts.chats += 1;
-    if (record.type === 'message') counts.messages += 1;
-  });
-  return { ...counts, createdAt };
-}
+/** What a whole backup says of itself. */
+type BackupFacts = Omit<BackupReport, 'unreadable'>;
 
-function readAll(files: FileLayer, file: string, use: (record: ChatRecord) => void): { createdAt: number } {
+/** Reads all of it. Throws BackupDamagedError, and what node:fs throws. */
+export function checkBackup(files: FileLayer, file: string): BackupFacts {
   const reading = readBackup(files, file);
   for (;;) {
     const next = reading.next();
     if (next.done === true) return next.value;
-    use(next.value);
   }
 }
 
 /**
  * The records of a backup, one at a time. Throws BackupDamagedError where the file stops being one: use checkBackup before
- * anything is done with the records. Returns when it was made.
+ * anything is done with the records. Returns when it was made and what it held.
  */
-export function* readBackup(files: FileLayer, file: string): Generator<ChatRecord, { createdAt: number }> {
+export function* readBackup(files: FileLayer, file: string): Generator<ChatRecord, BackupFacts> {
   let createdAt: number | null = null;
   let end: v.InferOutput<typeof endSchema> | null = null;
   const counts = { chats: 0, messages: 0 };
@@ -168,7 +161,7 @@ export function* readBackup(files: FileLayer, file: string): Generator<ChatRecor
   if (end.chats !== counts.chats || end.messages !== counts.messages) {
     throw new BackupDamagedError(file, 'its contents are not complete');
   }
-  return { createdAt };
+  return { ...counts, createdAt };
 }
 
 function readHead(file: string, json: unknown): number {
