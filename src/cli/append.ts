@@ -5,7 +5,7 @@
 import { ulid } from 'ulid';
 import * as v from 'valibot';
 import { makeMessage, makeSession, roleSchema } from '../core/session/model.ts';
-import { isEndedByUser, isRecoverable, mayEndAutomatically } from '../core/session/reasons.ts';
+import { isArchived, isRecoverable, mayEndAutomatically } from '../core/session/reasons.ts';
 import { acquireLease, getLease, isHeldByOther, releaseLease } from '../core/store/leases.ts';
 import { lineageMembers, tipOf } from '../core/store/lineage.ts';
 import { insertMessage } from '../core/store/messages.ts';
@@ -149,7 +149,7 @@ export class Appender {
     }
     if (session.endReason === 'compaction') session = getSession(writer, tipOf(writer, sessionId)) ?? session;
     if (session.endReason === null) return session.id;
-    if (isEndedByUser(session.endReason)) {
+    if (isArchived(session)) {
       throw new AppendError('archived', `The chat ${sessionId} is archived. Reopen it to go on.`);
     }
     if (isRecoverable(session.endReason)) reopenSession(writer, session.id);

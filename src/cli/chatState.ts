@@ -1,6 +1,6 @@
 /** The one word a terminal gets for what a chat is doing. */
 import type { Session } from '../core/session/model.ts';
-import { isEndedByUser } from '../core/session/reasons.ts';
+import { isArchived } from '../core/session/reasons.ts';
 import { getLease } from '../core/store/leases.ts';
 import { streamingMessages } from '../core/store/messages.ts';
 import type { ReadTransaction } from '../core/store/transaction.ts';
@@ -26,5 +26,5 @@ export function stateOf(session: Session, running: ReadonlySet<string>): ChatSta
   const { endReason } = session;
   if (endReason === null) return running.has(session.id) ? 'running' : 'open';
   if (endReason === 'compaction') return 'compacted';
-  return isEndedByUser(endReason) ? 'archived' : 'ended';
+  return isArchived(session) ? 'archived' : 'ended';
 }

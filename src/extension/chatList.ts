@@ -1,7 +1,7 @@
 /** The list of all chats: a view of the store, never an index of its own. A failed read keeps the shown rows and says so. */
 import * as vscode from 'vscode';
 import { describeStoreProblem } from '../core/runtime/problems.ts';
-import { isEndedByUser } from '../core/session/reasons.ts';
+import { isArchived } from '../core/session/reasons.ts';
 import { chatTitle } from '../core/session/title.ts';
 import { listChats, type ChatRow } from '../core/store/sessions.ts';
 import { age } from './age.ts';
@@ -143,7 +143,7 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
       .join(' · ');
     item.tooltip = `${title}\n${item.description}`;
     item.iconPath = new vscode.ThemeIcon(state.icon);
-    item.contextValue = isArchived(node.row) ? 'archived' : 'open';
+    item.contextValue = isArchived(session) ? 'archived' : 'open';
     item.command = { command: commands.openChat, title: 'Open Chat', arguments: [node] };
     return item;
   }
@@ -154,7 +154,7 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
     if (registry?.isUnsaved(id) === true) return 'unsaved';
     if (registry?.isRunning(id) === true || row.lastStatus === 'streaming') return 'running';
     if (row.hasDraft && messageCount === 0) return 'draft';
-    if (isArchived(row)) return 'archived';
+    if (isArchived(row.session)) return 'archived';
     return row.lastStatus === 'interrupted' ? 'interrupted' : 'idle';
   }
 
@@ -165,8 +165,4 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
       this.refresh();
     }, refreshEveryMs);
   }
-}
-
-function isArchived({ session }: ChatRow): boolean {
-  return session.endReason !== null && isEndedByUser(session.endReason);
 }

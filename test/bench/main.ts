@@ -5,9 +5,9 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Benchmark, BenchContext, Outcome } from './benchmark.ts';
+import { buildCheckpointWorker } from '../support/checkpointWorker.ts';
 import { benchmarks } from './catalog.ts';
 import { record, toJson, toTable, type Row } from './report.ts';
-import { buildCheckpointWorker } from './stores.ts';
 
 const page = path.resolve(import.meta.dirname, '../../docs/benchmarks.md');
 

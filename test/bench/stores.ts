@@ -1,6 +1,5 @@
 /** Opening our store as a window does. */
 import * as path from 'node:path';
-import { build } from 'esbuild';
 import { ulid } from 'ulid';
 import { nodeFiles, type FileLayer } from '../../src/core/store/fileLayer.ts';
 import { Store } from '../../src/core/store/store.ts';
@@ -25,24 +24,6 @@ export async function checkpointSettled(store: Store): Promise<void> {
   } finally {
     clearInterval(alive);
   }
-}
-
-/** Builds the worker that makes snapshots as the product has it. Gives the file. */
-export async function buildCheckpointWorker(folder: string): Promise<string> {
-  await build({
-    absWorkingDir: root,
-    entryPoints: { checkpoint: 'src/core/store/checkpointWorker.ts' },
-    outdir: folder,
-    outExtension: { '.js': '.cjs' },
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    mainFields: ['module', 'main'],
-    logLevel: 'warning',
-  });
-  return path.join(folder, 'checkpoint.cjs');
 }
 
 /** Where waiting for the disk is not what is measured. */

@@ -284,15 +284,15 @@ const ofChats = [
   rule(
     'an archived chat is not written by anybody',
     ownership,
-    'if (endReason !== null && isEndedByUser(endReason)) {',
-    'if (endReason === null && isEndedByUser(endReason)) {',
+    'if (isArchived(session)) {',
+    'if (false) {',
     tests.others,
     'that the user has archived',
   ),
   rule(
     'a compacted row is not written any more',
     ownership,
-    "if (endReason === 'compaction') throw new SessionNotOwnedError(sessionId);",
+    "if (session.endReason === 'compaction') throw new SessionNotOwnedError(sessionId);",
     '',
     tests.others,
     'that another window has compacted',
@@ -517,8 +517,8 @@ const ofPlaces = [
   rule(
     'a repointed route does not reopen an archived tip',
     healing,
-    'if (reason !== null && !isEndedByUser(reason)) reopenSession',
-    'if (reason !== null) reopenSession',
+    'if (session !== null && !isArchived(session)) reopenSession',
+    'if (session !== null) reopenSession',
     tests.healing,
     'leaves it archived',
   ),
@@ -641,7 +641,7 @@ const ofLineages = [
   rule(
     'compaction does not reopen an archived chat',
     compaction,
-    'if (endReason !== null && isEndedByUser(endReason)) {',
+    'if (isArchived(session)) {',
     'if (false) {',
     tests.compaction,
     'of an archived chat',

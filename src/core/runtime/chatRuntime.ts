@@ -5,7 +5,7 @@
  * Every change goes one way: event → reducer → recorder (store) and viewers. A prompt is durable before its request leaves.
  */
 import { makeMessage, type Draft, type Message, type Session } from '../session/model.ts';
-import { isEndedByUser, isRecoverable } from '../session/reasons.ts';
+import { isArchived, isRecoverable } from '../session/reasons.ts';
 import type { ChatState } from '../session/reducer.ts';
 import { isDeleted } from '../store/deletion.ts';
 import { saveDraft } from '../store/drafts.ts';
@@ -392,8 +392,7 @@ export class ChatRuntime {
   }
 
   #refuseIfArchived(): void {
-    const { endReason } = this.session;
-    if (endReason !== null && isEndedByUser(endReason)) {
+    if (isArchived(this.session)) {
       throw new RefusedError('archived', 'This chat is archived: reopen it to go on.');
     }
   }

@@ -6,7 +6,7 @@
 import { recentTurns } from '../agent/contextSize.ts';
 import { digest } from '../agent/digest.ts';
 import { makeMessage, type Message, type Session } from '../session/model.ts';
-import { isEndedByUser } from '../session/reasons.ts';
+import { isArchived } from '../session/reasons.ts';
 import { moveDrafts } from '../store/drafts.ts';
 import { moveLease, type Lease } from '../store/leases.ts';
 import { lineageMembers } from '../store/lineage.ts';
@@ -95,18 +95,14 @@ function rowsOfChild(
   return [summary, ...copies];
 }
 
-function refuseUnlessCompactable(
-  reader: ReadTransaction,
-  { id, endReason }: Session,
-  rows: readonly Message[],
-): void {
-  if (endReason !== null && isEndedByUser(endReason)) {
+function refuseUnlessCompactable(reader: ReadTransaction, session: Session, rows: readonly Message[]): void {
+  if (isArchived(session)) {
     throw new RefusedError('archived', 'This chat is archived: reopen it to go on.');
   }
-  if (endReason === 'compaction') {
+  if (session.endReason === 'compaction') {
     throw new RefusedError('nothing_to_do', 'This chat was compacted already.');
   }
-  if (streamingMessages(reader).some((message) => message.sessionId === id)) {
+  if (streamingMessages(reader).some((message) => message.sessionId === session.id)) {
     throw new RefusedError('running', 'An answer is still running: stop it first, or wait until it is done.');
   }
   // The first turn is never kept word for word, so there is something to summarise wherever there is a turn.

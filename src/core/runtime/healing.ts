@@ -4,7 +4,7 @@
  * forgotten. What the user ended stays ended, and when in doubt everything stays as it is: a route is the only handle that a
  * place has on its chat.
  */
-import { isEndedByUser } from '../session/reasons.ts';
+import { isArchived } from '../session/reasons.ts';
 import { getFence, isFenced } from '../store/fences.ts';
 import { tipOf } from '../store/lineage.ts';
 import {
@@ -91,7 +91,7 @@ function planFor(reader: ReadTransaction, route: Route, options: HealingOptions)
   const prune: Healing = { kind: 'pruned', key, sessionId };
   const session = getSession(reader, sessionId);
   if (session === null || session.endReason === null) return keep;
-  const wasEndedByUser = isEndedByUser(session.endReason);
+  const wasEndedByUser = isArchived(session);
   if (wasEndedByUser && isPanelRoute(route)) return keep;
   if (route.origin === null) return prune;
   const found = tryLookup(reader, route, options);
@@ -140,6 +140,6 @@ function apply(writer: WriteTransaction, healing: Healing): void {
 }
 
 function reopenUnlessEndedByUser(writer: WriteTransaction, sessionId: string): void {
-  const reason = getSession(writer, sessionId)?.endReason ?? null;
-  if (reason !== null && !isEndedByUser(reason)) reopenSession(writer, sessionId);
+  const session = getSession(writer, sessionId);
+  if (session !== null && !isArchived(session)) reopenSession(writer, sessionId);
 }

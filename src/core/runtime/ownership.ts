@@ -2,7 +2,7 @@
  * Whether one runtime may write its session. The lease is taken with the first write, not by looking, and from then on only
  * checked: whoever took it over must not lose it to our next write.
  */
-import { isEndedByUser } from '../session/reasons.ts';
+import { isArchived } from '../session/reasons.ts';
 import { SessionNotOwnedError } from '../store/errors.ts';
 import {
   acquireLease,
@@ -115,10 +115,11 @@ export class Ownership {
 }
 
 function refuseIfEnded(reader: ReadTransaction, sessionId: string): void {
-  const endReason = getSession(reader, sessionId)?.endReason ?? null;
-  if (endReason !== null && isEndedByUser(endReason)) {
+  const session = getSession(reader, sessionId);
+  if (session === null) return;
+  if (isArchived(session)) {
     throw new RefusedError('archived', 'This chat was archived. Reopen it to go on.');
   }
   // The chat goes on in another row, whose writer is not us.
-  if (endReason === 'compaction') throw new SessionNotOwnedError(sessionId);
+  if (session.endReason === 'compaction') throw new SessionNotOwnedError(sessionId);
 }

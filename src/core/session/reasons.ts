@@ -37,9 +37,14 @@ export function isBoundary(reason: EndReason): boolean {
   }
 }
 
-/** The user ended the chat: it is shown as archived and opens read-only. */
+/** Only the user's wish does this to a chat. */
 export function isEndedByUser(reason: EndReason): boolean {
   return reason === 'archived' || reason === 'session_reset';
+}
+
+/** The user ended the chat: it is shown as archived and opens read-only. */
+export function isArchived({ endReason }: Pick<Session, 'endReason'>): boolean {
+  return endReason !== null && isEndedByUser(endReason);
 }
 
 /** Whether `reason` may replace what the row already says: the first reason stays, archive promotes over a recoverable one. */

@@ -2,11 +2,10 @@
  * **Delete Permanently**: the one thing that removes a chat. It leaves a tombstone, an id without a word of the chat, which
  * keeps a window that still shows the chat from writing it anew, and tells which journals and snapshots must go.
  */
-import * as v from 'valibot';
 import { SessionNotOwnedError } from './errors.ts';
 import { getLease } from './leases.ts';
 import { lineageMembers } from './lineage.ts';
-import { getMeta, setMeta } from './meta.ts';
+import { getMeta, listMeta, setMeta } from './meta.ts';
 import type { ReadTransaction, WriteTransaction } from './transaction.ts';
 
 export interface Deletion {
@@ -60,8 +59,6 @@ export function isDeleted(reader: ReadTransaction, sessionId: string): boolean {
 
 /** The journal number of the last deletion; 0: there was none. */
 export function lastDeletionSeq(reader: ReadTransaction): number {
-  const row = reader.get(
-    `SELECT max(CAST(value AS INTEGER)) AS seq FROM meta WHERE key >= 'deleted:' AND key < 'deleted;'`,
-  );
-  return v.parse(v.nullable(v.number()), row?.['seq']) ?? 0;
+  const seqs = listMeta(reader, tombstonePrefix).map(({ value }) => Number(value));
+  return Math.max(0, ...seqs);
 }

@@ -1,6 +1,9 @@
 /** What a salvage could not save, kept in the store until the user has seen it. */
 import * as v from 'valibot';
+import { listMeta } from './meta.ts';
 import type { ReadTransaction, WriteTransaction } from './transaction.ts';
+
+export const faultPrefix = 'fault:';
 
 const faultSchema = v.object({
   /** Unix time in milliseconds. */
@@ -17,12 +20,9 @@ export type Fault = Readonly<v.InferOutput<typeof faultSchema>> & { readonly key
 
 /** Oldest first. */
 export function listFaults(reader: ReadTransaction): Fault[] {
-  const rows = reader.all(
-    `SELECT key, value FROM meta WHERE key >= 'fault:' AND key < 'fault;' ORDER BY key`,
-  );
-  return rows.map((row) => ({
-    key: v.parse(v.string(), row['key']),
-    ...v.parse(faultSchema, JSON.parse(v.parse(v.string(), row['value']))),
+  return listMeta(reader, faultPrefix).map(({ key, value }) => ({
+    key,
+    ...v.parse(faultSchema, JSON.parse(value)),
   }));
 }
 

@@ -8,6 +8,17 @@ export function getMeta(reader: ReadTransaction, key: string): string | null {
   return row === undefined ? null : v.parse(v.string(), row['value']);
 }
 
+/** Every fact whose key begins so, ordered by key. */
+export function listMeta(reader: ReadTransaction, prefix: string): { key: string; value: string }[] {
+  const rows = reader.all('SELECT key, value FROM meta WHERE key >= ? AND key < ? ORDER BY key', [
+    prefix,
+    `${prefix}\u{10ffff}`,
+  ]);
+  return rows.map((row) => v.parse(factSchema, row));
+}
+
+const factSchema = v.object({ key: v.string(), value: v.string() });
+
 export function setMeta(writer: WriteTransaction, key: string, value: string): void {
   writer.run('INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)', [key, value]);
 }

@@ -13,6 +13,7 @@ import { readMark } from './mark.ts';
 import { migrate } from './migrations.ts';
 import { Database, type Engine } from './openDatabase.ts';
 import { systemErrorCode } from './errors.ts';
+import { faultPrefix } from './faults.ts';
 import { loadSnapshot, type Snapshot } from './snapshot.ts';
 import { imageOf, publishSnapshot } from './writeSnapshot.ts';
 
@@ -63,7 +64,7 @@ export function salvage(
     if (isInPlace || report.missing.length + report.failed > 0) {
       database.run({
         sql: 'INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)',
-        parameters: [`fault:${seq}`, JSON.stringify({ at: now(), ...report, aside })],
+        parameters: [`${faultPrefix}${seq}`, JSON.stringify({ at: now(), ...report, aside })],
       });
     }
     new Journal(files, target, next, 'create').close();

@@ -3,7 +3,7 @@ import { batch, computed, signal } from '@preact/signals';
 import type { HostMessage, ModelPicker } from '../../core/protocol/hostMessages.ts';
 import type { ChatEvent } from '../../core/session/events.ts';
 import type { Problem } from '../../core/session/model.ts';
-import { isEndedByUser } from '../../core/session/reasons.ts';
+import { isArchived } from '../../core/session/reasons.ts';
 import type { Host } from '../host.ts';
 import type { PageConfig } from '../pageConfig.ts';
 import { words } from '../words.ts';
@@ -43,8 +43,8 @@ export class Page {
   readonly opened = signal(0);
 
   readonly isArchived = computed(() => {
-    const reason = this.chat.session.value?.endReason ?? null;
-    return reason !== null && isEndedByUser(reason);
+    const session = this.chat.session.value;
+    return session !== null && isArchived(session);
   });
   readonly isConnected = computed(() => this.connection.phase.value === 'connected');
   /** Another window writes the chat; this one follows it. */

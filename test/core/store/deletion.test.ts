@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
-import { build } from 'esbuild';
 import { checkRows } from '../../../src/core/store/verify/checkRows.ts';
 import { deleteLineage, isDeleted } from '../../../src/core/store/deletion.ts';
 import { saveDraft } from '../../../src/core/store/drafts.ts';
@@ -12,6 +11,7 @@ import { appendMessageText, insertMessage } from '../../../src/core/store/messag
 import { listRoutes, makeRoute, saveRoute } from '../../../src/core/store/routes.ts';
 import { getSession, insertSession, listSessions, renameSession } from '../../../src/core/store/sessions.ts';
 import type { Store } from '../../../src/core/store/store.ts';
+import { buildCheckpointWorker } from '../../support/checkpointWorker.ts';
 import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
 import { aMessage, aSession } from './support/values.ts';
 
@@ -77,15 +77,7 @@ describe('Delete Permanently', function () {
   let worker: string;
 
   before(async () => {
-    worker = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-worker-')), 'checkpoint.cjs');
-    await build({
-      entryPoints: [path.resolve(import.meta.dirname, '../../../src/core/store/checkpointWorker.ts')],
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      outfile: worker,
-      logLevel: 'error',
-    });
+    worker = await buildCheckpointWorker(fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-worker-')));
   });
   after(() => fs.rmSync(path.dirname(worker), { recursive: true, force: true }));
 

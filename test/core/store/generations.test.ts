@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
-import { build } from 'esbuild';
 import { verifyFolder } from '../../../src/core/store/verify/verifyFolder.ts';
 import { listFaults } from '../../../src/core/store/faults.ts';
 import { nodeFiles } from '../../../src/core/store/fileLayer.ts';
@@ -11,6 +10,7 @@ import { setMeta } from '../../../src/core/store/meta.ts';
 import { Presence } from '../../../src/core/store/presence.ts';
 import { systemProbe, type ProcessProbe } from '../../../src/core/store/processProbe.ts';
 import type { Store } from '../../../src/core/store/store.ts';
+import { buildCheckpointWorker } from '../../support/checkpointWorker.ts';
 import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
 import { wasmFile } from './support/values.ts';
 
@@ -46,16 +46,7 @@ describe('generations', function () {
   let worker: string;
 
   before(async () => {
-    const outdir = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-worker-'));
-    worker = path.join(outdir, 'checkpoint.cjs');
-    await build({
-      entryPoints: [path.resolve(import.meta.dirname, '../../../src/core/store/checkpointWorker.ts')],
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      outfile: worker,
-      logLevel: 'error',
-    });
+    worker = await buildCheckpointWorker(fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-worker-')));
   });
 
   after(() => fs.rmSync(path.dirname(worker), { recursive: true, force: true }));

@@ -3,7 +3,7 @@
  * store is; between two pieces other windows may go on writing.
  */
 import type { Message, Session } from '../../session/model.ts';
-import { isEndedByUser } from '../../session/reasons.ts';
+import { isArchived } from '../../session/reasons.ts';
 import { chatTitle } from '../../session/title.ts';
 import { lineageOf, tipOf } from '../lineage.ts';
 import { getMessage } from '../messages.ts';
@@ -65,7 +65,7 @@ function allChatIds(reader: ReadTransaction): string[] {
 
 function* chatJson(store: Store, session: Session, { onUnreadable }: ExportRequest): Generator<string> {
   const { id, workspaceUri, workspaceName, modelId, createdAt, lastActivityAt, pinned } = session;
-  const archived = session.endReason !== null && isEndedByUser(session.endReason);
+  const archived = isArchived(session);
   const title = chatTitle(session);
   const facts = {
     id,
@@ -94,7 +94,7 @@ function* chatMarkdown(store: Store, session: Session, { onUnreadable }: ExportR
     `- Chat: ${session.id}`,
     `- Begun: ${new Date(session.createdAt).toISOString()}`,
     ...(session.workspaceName === null ? [] : [`- Workspace: ${oneLine(session.workspaceName)}`]),
-    ...(session.endReason !== null && isEndedByUser(session.endReason) ? ['- Archived'] : []),
+    ...(isArchived(session) ? ['- Archived'] : []),
   ];
   yield `# ${oneLine(chatTitle(session))}\n\n${facts.join('\n')}\n`;
   for (const { id, message } of messagesOf(store, session.id, onUnreadable)) {
