@@ -89,6 +89,8 @@ export const sessionSchema = v.object({
   modelId: v.nullable(v.string()),
   parentId: v.nullable(v.string()),
   edge: v.nullable(edgeSchema),
+  /** Of a branch: how many of the messages that its parent's chat shows it begins with; null: no branch, or not known. */
+  branchedAfter: v.nullable(v.number()),
   /** Unix times in milliseconds. */
   createdAt: v.number(),
   lastActivityAt: v.number(),
@@ -132,6 +134,7 @@ export function makeSession(
     modelId: null,
     parentId: null,
     edge: null,
+    branchedAfter: null,
     lastActivityAt: overrides.createdAt,
     lastActivitySeq: 0,
     endedAt: null,

@@ -20,7 +20,7 @@ const tombstonePrefix = 'deleted:';
 /** What goes with each row of the chat, and what of others must not point to it any more. */
 const removals: readonly string[] = [
   'UPDATE messages SET copy_of = NULL WHERE copy_of IN (SELECT id FROM messages WHERE session_id = ?)',
-  'UPDATE sessions SET parent_id = NULL, edge = NULL WHERE parent_id = ?',
+  'UPDATE sessions SET parent_id = NULL, edge = NULL, branched_after = NULL WHERE parent_id = ?',
   'DELETE FROM messages WHERE session_id = ?',
   'DELETE FROM drafts WHERE session_id = ?',
   'DELETE FROM drafts WHERE key = ?',

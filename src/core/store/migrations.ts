@@ -23,7 +23,7 @@ const migrations: readonly Migration[] = [
       `CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL)`,
       `CREATE TABLE sessions(
         id TEXT PRIMARY KEY NOT NULL, source TEXT NOT NULL, title TEXT NOT NULL, title_source TEXT NOT NULL,
-        workspace_uri TEXT, workspace_name TEXT, model_id TEXT, parent_id TEXT, edge TEXT,
+        workspace_uri TEXT, workspace_name TEXT, model_id TEXT, parent_id TEXT, edge TEXT, branched_after INTEGER,
         created_at INTEGER NOT NULL, last_activity_at INTEGER NOT NULL, last_activity_seq INTEGER NOT NULL,
         ended_at INTEGER, end_reason TEXT, pinned INTEGER NOT NULL, message_count INTEGER NOT NULL,
         preview TEXT NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,

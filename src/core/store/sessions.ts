@@ -15,7 +15,7 @@ import type { ReadTransaction, Row, Value, WriteTransaction } from './transactio
 
 const columns =
   `s.id, s.source, s.title, s.title_source, s.workspace_uri, s.workspace_name, s.model_id, s.parent_id, s.edge,
-  s.created_at, s.last_activity_at, s.last_activity_seq, s.ended_at, s.end_reason, s.pinned, s.message_count, s.preview,
+  s.branched_after, s.created_at, s.last_activity_at, s.last_activity_seq, s.ended_at, s.end_reason, s.pinned, s.message_count, s.preview,
   s.input_tokens, s.output_tokens`.replace(/\s+/g, ' ');
 
 /** A row of the chat list. */
@@ -79,6 +79,7 @@ function toSession(row: Row): Session {
     modelId: row['model_id'],
     parentId: row['parent_id'],
     edge: row['edge'],
+    branchedAfter: row['branched_after'],
     createdAt: row['created_at'],
     lastActivityAt: row['last_activity_at'],
     lastActivitySeq: row['last_activity_seq'],
@@ -103,7 +104,7 @@ function toColumn(value: string | number | boolean | null): Value {
  */
 export function insertSession(writer: WriteTransaction, session: Session): void {
   writer.run(
-    `INSERT OR IGNORE INTO sessions(id, source, title, title_source, workspace_uri, workspace_name, model_id, parent_id, edge, created_at, last_activity_at, last_activity_seq, ended_at, end_reason, pinned, message_count, preview, input_tokens, output_tokens, shown_by_panel) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?)`,
+    `INSERT OR IGNORE INTO sessions(id, source, title, title_source, workspace_uri, workspace_name, model_id, parent_id, edge, branched_after, created_at, last_activity_at, last_activity_seq, ended_at, end_reason, pinned, message_count, preview, input_tokens, output_tokens, shown_by_panel) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?)`,
     [
       session.id,
       session.source,
@@ -114,6 +115,7 @@ export function insertSession(writer: WriteTransaction, session: Session): void 
       session.modelId,
       session.parentId,
       session.edge,
+      session.branchedAfter,
       session.createdAt,
       session.lastActivityAt,
       writer.seq,
@@ -140,6 +142,7 @@ export function continueSession(
     id,
     parentId,
     edge: 'compaction',
+    branchedAfter: null,
     createdAt: now,
     lastActivityAt: Math.max(now, parent.lastActivityAt),
     endedAt: null,
