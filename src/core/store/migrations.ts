@@ -41,6 +41,8 @@ const migrations: readonly Migration[] = [
       `CREATE UNIQUE INDEX messages_by_session ON messages(session_id, seq)`,
       `CREATE INDEX messages_by_original ON messages(copy_of) WHERE copy_of IS NOT NULL`,
       `CREATE INDEX messages_streaming ON messages(status) WHERE status = 'streaming'`,
+      `CREATE INDEX messages_to_tidy ON messages(created_at) WHERE status <> 'streaming'
+        AND octet_length(content) + octet_length(reasoning) + coalesce(octet_length(tool_calls), 0) > 4096`,
       `CREATE TABLE routes(
         key TEXT PRIMARY KEY NOT NULL, session_id TEXT NOT NULL, origin TEXT, workspace_uri TEXT,
         view_column INTEGER, title TEXT NOT NULL, model_override TEXT, resume_pending INTEGER NOT NULL,
@@ -51,8 +53,8 @@ const migrations: readonly Migration[] = [
         epoch INTEGER NOT NULL, acquired_at INTEGER NOT NULL, is_held INTEGER NOT NULL)`,
       `CREATE TABLE fences(origin TEXT PRIMARY KEY NOT NULL, seq INTEGER NOT NULL)`,
       `CREATE TABLE drafts(
-        key TEXT PRIMARY KEY NOT NULL, session_id TEXT, text TEXT NOT NULL, caret INTEGER NOT NULL, scroll REAL,
-        edited_at INTEGER NOT NULL)`,
+        key TEXT PRIMARY KEY NOT NULL, session_id TEXT, blob TEXT, text TEXT NOT NULL, caret INTEGER NOT NULL,
+        scroll REAL, edited_at INTEGER NOT NULL)`,
       `CREATE INDEX drafts_by_session ON drafts(session_id) WHERE session_id IS NOT NULL`,
       `CREATE TABLE memories(
         id TEXT PRIMARY KEY NOT NULL, workspace_uri TEXT, text TEXT NOT NULL, source_session_id TEXT,
