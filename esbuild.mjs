@@ -51,6 +51,8 @@ async function main() {
   fs.rmSync(path.join(root, 'dist'), { recursive: true, force: true });
   fs.mkdirSync(path.join(root, 'dist'));
   fs.copyFileSync(require.resolve('sql.js/dist/sql-wasm.wasm'), path.join(root, 'dist/sql-wasm.wasm'));
+  // Only types stand there: the same text is a declaration file for whoever uses the API.
+  fs.copyFileSync(path.join(root, 'src/extension/api.ts'), path.join(root, 'dist/api.d.ts'));
   if (process.argv.includes('--watch')) {
     const contexts = await Promise.all(builds.map((options) => esbuild.context(options)));
     await Promise.all(contexts.map((context) => context.watch()));

@@ -14,11 +14,13 @@ import { focusedFollowInterval, unfocusedFollowInterval } from '../core/store/st
 import { reportFaults } from './faultReport.ts';
 import { systemPrompt } from '../core/runtime/systemPrompt.ts';
 import { makeWorkspaceTools } from '../core/tools/workspaceTools.ts';
+import type { HoldfastApi } from './api.ts';
 import { ChatList } from './chatList.ts';
 import { registerCommands } from './commands.ts';
 import { CoreAccess, type Core } from './core.ts';
 import { Deletions } from './deletion.ts';
 import { Disposables } from './disposables.ts';
+import { ExportedApi } from './exportedApi.ts';
 import { lifecycleLimits } from './lifecycleSettings.ts';
 import { Models } from './models.ts';
 import { PanelRevival } from './panelRevival.ts';
@@ -28,6 +30,8 @@ import { workspaceIdentity } from './workspaceIdentity.ts';
 import { EditorWorkspace } from './editorWorkspace.ts';
 
 export interface App extends vscode.Disposable {
+  /** What other extensions get. */
+  readonly api: HoldfastApi;
   /** Writes what waits and closes the store; for `deactivate`. */
   close(): Promise<void>;
 }
@@ -88,7 +92,9 @@ export function createApp(context: vscode.ExtensionContext): App {
   const deletions = disposables.add(new Deletions({ core, panels, log }));
   const list = disposables.add(new ChatList(core, deletions));
   disposables.add(registerCommands({ core, panels, list, deletions, models, storage, log }));
+  const api = disposables.add(new ExportedApi({ core, hooks, panels }));
   return {
+    api,
     close: () => {
       deletions.dispose(); // what the user can still take back stays
       return core.close();

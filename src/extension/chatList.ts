@@ -9,11 +9,10 @@ import { chatListView, commands } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
 import type { Deletions } from './deletion.ts';
 import { Disposables } from './disposables.ts';
+import { Pace } from './pace.ts';
 
 /** Rows fetched per page of a group. */
 const pageSize = 200;
-/** Changes come in bursts while answers stream; the list follows at this pace, in milliseconds. */
-const refreshEveryMs = 250;
 
 type Group = 'open' | 'archived';
 
@@ -41,7 +40,7 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
   readonly #disposables = new Disposables();
   readonly #shown = new Map<Group, ChatListNode[]>();
   readonly #pages = new Map<Group, number>();
-  #refreshTimer: NodeJS.Timeout | null = null;
+  readonly #pace = this.#disposables.add(new Pace(() => this.refresh()));
   readonly onDidChangeTreeData = this.#changed.event;
 
   constructor(core: CoreAccess, deletions: Deletions) {
@@ -109,7 +108,6 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
   }
 
   dispose(): void {
-    if (this.#refreshTimer !== null) clearTimeout(this.#refreshTimer);
     this.#disposables.dispose();
   }
 
@@ -159,10 +157,6 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
   }
 
   #refreshSoon(): void {
-    if (!this.#view.visible) return;
-    this.#refreshTimer ??= setTimeout(() => {
-      this.#refreshTimer = null;
-      this.refresh();
-    }, refreshEveryMs);
+    if (this.#view.visible) this.#pace.soon();
   }
 }

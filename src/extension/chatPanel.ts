@@ -31,6 +31,7 @@ export type ChatChoice = Extract<HostMessage, { type: 'chooseChat' }>['choices']
 export type PanelContent = { readonly sessionId: string } | { readonly choices: readonly ChatChoice[] };
 
 export class ChatPanel implements Viewer {
+  readonly isPanel = true;
   readonly panelId: string;
   readonly panel: vscode.WebviewPanel;
   readonly #services: ChatPanelServices;

@@ -38,12 +38,20 @@ export class Editor {
   }
 
   /** `offline`: no provider is configured, so that the offline guide answers. */
-  static async start(options: { offline?: boolean; settings?: Settings } = {}): Promise<Editor> {
+  static async start(
+    options: {
+      offline?: boolean;
+      settings?: Settings;
+      /** Puts another extension beside ours. */
+      install?: (extensionsDirectory: string) => Promise<void>;
+    } = {},
+  ): Promise<Editor> {
     const scratch = scratchDirectory('holdfast-e2e-');
     const models = await startModelServer();
     const folder = copySampleWorkspace(scratch.path);
     const extensionsDirectory = join(scratch.path, 'extensions');
     await installExtension(extensionsDirectory);
+    await options.install?.(extensionsDirectory);
     const providers = [{ name: 'Test', baseUrl: models.baseUrl, models: ['test-model'] }];
     const server = await startServer({
       directory: join(scratch.path, 'server'),

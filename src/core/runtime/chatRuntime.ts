@@ -4,6 +4,7 @@
  *
  * Every change goes one way: event → reducer → recorder (store) and viewers. A prompt is durable before its request leaves.
  */
+import type { StopReason } from '../session/events.ts';
 import { makeMessage, type Draft, type Message, type Session } from '../session/model.ts';
 import { isArchived, isRecoverable } from '../session/reasons.ts';
 import type { ChatState } from '../session/reducer.ts';
@@ -115,7 +116,7 @@ export class ChatRuntime {
 
   /** Adds a viewer and gives it the whole state; events follow. Attaching again sends a fresh snapshot. */
   attach(viewer: Viewer): void {
-    this.#isPanel = true;
+    this.#isPanel ||= viewer.isPanel;
     this.#view.attach(viewer);
   }
 
@@ -171,6 +172,11 @@ export class ChatRuntime {
   /** Stops the running answer and keeps its text. Resolves when all of it is stored, or waits to be. */
   stop(): Promise<void> {
     return this.#turns.stop();
+  }
+
+  /** Resolves when the latest turn is over and all of it is stored, or waits to be, with how it ended; null: there was none. */
+  answered(): Promise<StopReason | null> {
+    return this.#turns.answered();
   }
 
   /** Asks again for the last prompt: the failed or cut-off rows after it stay, folded, and are no longer sent to a model. */

@@ -3,7 +3,7 @@
  * are too many, and when the window goes. All of that is cleanup, and cleanup is not intent: it never ends a panel's chat.
  */
 import { isAutomatic } from '../session/reasons.ts';
-import { emptyDraft, makeSession, type EndReason, type Session } from '../session/model.ts';
+import { emptyDraft, makeSession, type EndReason, type Session, type Source } from '../session/model.ts';
 import { deleteLineage, isDeleted, refuseForeignLease, type Deletion } from '../store/deletion.ts';
 import { tipOf } from '../store/lineage.ts';
 import { archiveLineage, reopenLineage } from '../store/lineageChanges.ts';
@@ -49,6 +49,10 @@ export interface NewChat {
   readonly workspaceName: string | null;
   /** Null: the default, until the first prompt. */
   readonly modelId: string | null;
+  /** Absent: `panel`. */
+  readonly source?: Source;
+  /** As the user would name it; absent: made from the first prompt. */
+  readonly title?: string;
 }
 
 /** How a viewer went: `disposed` by the user, or `lost` (its renderer died). */
@@ -141,7 +145,7 @@ export class RuntimeRegistry {
     const wasDeleted = this.#services.store.read((reader) => isDeleted(reader, chat.id));
     if (isStored || wasDeleted) return this.open(chat.id);
     if (this.#entryOf(chat.id) !== undefined) return this.openOrCreate(chat);
-    const session = makeSession({ ...chat, source: 'panel', createdAt: this.#services.now() });
+    const session = sessionOf(chat, this.#services.now());
     return this.#add(new ChatRuntime(this.#services, { session, messages: [], draft: emptyDraft }));
   }
 
@@ -191,7 +195,7 @@ export class RuntimeRegistry {
     const runtime = await this.open(sessionId);
     const entry = this.#entryFor(runtime);
     const now = this.#services.now();
-    const newSession = makeSession({ ...newChat, source: 'panel', createdAt: now });
+    const newSession = sessionOf(newChat, now);
     const end = (writer: WriteTransaction): void => {
       const keep = runtime.lease;
       resetSession(writer, { sessionId: runtime.session.id, origin, now, newSession, keep });
@@ -449,4 +453,9 @@ export class RuntimeRegistry {
   #announce(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+function sessionOf({ source = 'panel', title, ...chat }: NewChat, createdAt: number): Session {
+  const titled = title === undefined ? {} : { title, titleSource: 'user' as const };
+  return makeSession({ ...chat, ...titled, source, createdAt });
 }

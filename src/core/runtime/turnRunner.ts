@@ -1,6 +1,6 @@
 /** The running answer of a chat, of which there is at most one: begun, recorded while it is given, stopped, abandoned. */
 import { runTurn } from '../agent/turn.ts';
-import type { AgentEvent } from '../session/events.ts';
+import type { AgentEvent, StopReason } from '../session/events.ts';
 import { toModelMessages } from '../session/projection.ts';
 import type { ChatView } from './chatView.ts';
 import type { Recorder } from './recorder.ts';
@@ -25,12 +25,14 @@ export interface TurnRunnerOptions {
 
 interface RunningTurn {
   readonly controller: AbortController;
-  done: Promise<void>;
+  done: Promise<StopReason>;
 }
 
 export class TurnRunner {
   readonly #options: TurnRunnerOptions;
   #turn: RunningTurn | null = null;
+  /** Stays when it is over: a quick turn may be over before anybody can ask how it ended. */
+  #latest: RunningTurn | null = null;
   /** What comes before a turn is being stored: no second one may overtake it. */
   #isStarting = false;
 
@@ -62,6 +64,11 @@ export class TurnRunner {
     await this.#turn.done;
   }
 
+  /** Resolves when the latest turn is over and all of it is stored, or waits to be, with how it ended; null: there was none. */
+  async answered(): Promise<StopReason | null> {
+    return this.#latest === null ? null : this.#latest.done;
+  }
+
   /** Nothing more of the turn may be stored: tells it to end, without a word to the viewers. */
   abort(): void {
     this.#turn?.controller.abort();
@@ -90,8 +97,9 @@ export class TurnRunner {
     const { services, view, recorder, onFinished, onChange } = this.#options;
     const controller = new AbortController();
     const turnId = services.newId();
-    const turn: RunningTurn = { controller, done: Promise.resolve() };
+    const turn: RunningTurn = { controller, done: Promise.resolve('stopped') };
     this.#turn = turn;
+    this.#latest = turn;
     const startedAt = services.now();
     view.apply({ type: 'turnStarted', turn: { id: turnId, startedAt, phase: 'waiting' } });
     turn.done = runTurn({
@@ -109,9 +117,10 @@ export class TurnRunner {
       newId: services.newId,
       now: services.now,
       maxSteps,
-    }).then(async () => {
+    }).then(async (stopReason) => {
       await recorder.flush();
       onFinished();
+      return stopReason;
     });
     onChange();
   }

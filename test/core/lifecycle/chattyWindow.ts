@@ -78,6 +78,7 @@ async function talk(registry: RuntimeRegistry, chat: string, text: string): Prom
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const viewer = {
+    isPanel: true,
     isVisible: () => true,
     reclaimed: () => undefined,
     receive: (message: HostMessage) => {

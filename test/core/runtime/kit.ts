@@ -58,6 +58,7 @@ export class PlayedModel implements ChatModel {
 
 /** A page without a page: applies what it gets with the shared reducer. */
 export class RecordingViewer implements Viewer {
+  readonly isPanel = true;
   state: ChatState | null = null;
   readonly received: HostMessage[] = [];
   visible = true;

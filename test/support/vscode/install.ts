@@ -12,22 +12,22 @@ export async function packageExtension(file: string): Promise<string> {
   mkdirSync(dirname(file), { recursive: true });
   try {
     stageFiles(stage);
-    const vsce = join(projectRoot, 'node_modules', '@vscode', 'vsce', 'vsce');
-    const options = ['--no-dependencies', '--no-rewrite-relative-links', '--allow-missing-repository'];
-    const { code, output } = await runQuietly(
-      process.execPath,
-      [vsce, 'package', ...options, '--out', resolve(file)],
-      {
-        cwd: stage,
-      },
-    );
-    if (code !== 0 || !existsSync(file)) {
-      throw new Error(`vsce could not package the extension (code ${code}):\n${output}`);
-    }
+    await packageFolder(stage, file);
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }
   return file;
+}
+
+/** Packages the folder of an extension that needs no building. */
+export async function packageFolder(folder: string, file: string): Promise<void> {
+  const vsce = join(projectRoot, 'node_modules', '@vscode', 'vsce', 'vsce');
+  const options = ['--no-dependencies', '--no-rewrite-relative-links', '--allow-missing-repository'];
+  const words = [vsce, 'package', ...options, '--out', resolve(file)];
+  const { code, output } = await runQuietly(process.execPath, words, { cwd: folder });
+  if (code !== 0 || !existsSync(file)) {
+    throw new Error(`vsce could not package ${folder} (code ${code}):\n${output}`);
+  }
 }
 
 /**
