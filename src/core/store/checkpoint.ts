@@ -50,7 +50,12 @@ export function runCheckpoint(files: FileLayer, engine: Engine, job: CheckpointJ
       bad.map(({ name }) => name),
       `${now}-${job.windowId}`,
     );
-    makeSnapshot(files, engine, job);
+    try {
+      makeSnapshot(files, engine, job);
+    } catch (error) {
+      // Another window was faster with the same snapshot, and has removed what this one was about to read.
+      if (!hasSnapshot(files, job.folder, job.generation)) throw error;
+    }
   }
   cleanUp(files, job, now);
 }

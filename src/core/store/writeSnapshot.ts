@@ -1,6 +1,6 @@
 /** Publishing a snapshot: written beside, synced, read back, and then named by one rename. Synchronous: for workers. */
 import type { ChainPosition } from './chain.ts';
-import { StoreDamagedError } from './errors.ts';
+import { StoreDamagedError, systemErrorCode } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
 import { inFolder, listFolder, snapshotName, type SnapshotName } from './folder.ts';
 import { crc32, formatCrc } from './frame.ts';
@@ -46,13 +46,18 @@ export function arrangePages(database: Database): void {
   database.maintain('DROP TABLE filler');
 }
 
-/** Reads a snapshot file: whether it is what its name says. */
+/** Reads a snapshot file: whether it is there and is what its name says. Throws what node:fs throws. */
 export function verifySnapshot(files: FileLayer, folder: string, name: SnapshotName): boolean {
-  return checksumOf(files, inFolder(folder, name.name)) === name.crc;
+  try {
+    return checksumOf(files, inFolder(folder, name.name)) === name.crc;
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return false; // another window's checkpoint made it superfluous
+    throw error;
+  }
 }
 
 /**
- * Publishes the image unless a valid snapshot of the generation is there already: the first one wins and is never
+ * Publishes the image unless a valid snapshot of the generation, or a newer one, is there already: the first one wins and is never
  * overwritten. `owner` keeps two windows from writing the same temporary file. Throws what node:fs throws (ENOSPC), and
  * StoreDamagedError if what was written reads back differently. Returns the name if it was published.
  */
@@ -89,8 +94,9 @@ export function publishSnapshot(
   return name;
 }
 
+/** Whether the generation's snapshot is there, or a newer one, which stands for it. */
 export function hasSnapshot(files: FileLayer, folder: string, generation: number): boolean {
   return listFolder(files, folder).snapshots.some(
-    (name) => name.generation === generation && verifySnapshot(files, folder, name),
+    (name) => name.generation >= generation && verifySnapshot(files, folder, name),
   );
 }

@@ -4,9 +4,11 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { verifyFolder } from '../../../src/core/store/verify/verifyFolder.ts';
 import { listFaults } from '../../../src/core/store/faults.ts';
-import { nodeFiles } from '../../../src/core/store/fileLayer.ts';
+import { runCheckpoint, type CheckpointJob } from '../../../src/core/store/checkpoint.ts';
+import { nodeFiles, type FileLayer } from '../../../src/core/store/fileLayer.ts';
 import { encodeFrame } from '../../../src/core/store/frame.ts';
 import { setMeta } from '../../../src/core/store/meta.ts';
+import { loadEngine } from '../../../src/core/store/openDatabase.ts';
 import { Presence } from '../../../src/core/store/presence.ts';
 import { systemProbe, type ProcessProbe } from '../../../src/core/store/processProbe.ts';
 import type { Store } from '../../../src/core/store/store.ts';
@@ -107,6 +109,47 @@ describe('generations', function () {
     await until(() => names(folder, /^state-2-/).length === 1);
     await other.checkpointSettled();
     assert.deepEqual(textsOf(await openStore({ folder }), session.id), ['one']);
+  });
+
+  it('count as made when other windows were faster, whatever of the old files is left', async () => {
+    const folder = makeFolder();
+    const jobs: CheckpointJob[] = [];
+    const slow = await openStore({
+      folder,
+      runCheckpoint: async (job) => {
+        jobs.push(job);
+        while (fast.generation < 4) await fast.checkpoint();
+      },
+    });
+    const session = await addChat(slow, ['one']);
+    const fast = await openStore({ folder, checkpointWorkerFile: worker });
+    const before = nodeFiles.list(folder);
+    await slow.checkpoint();
+    const [job] = jobs;
+    assert.ok(job);
+    assert.deepEqual(generationsOf(folder).journals, ['journal-3.log', 'journal-4.log']);
+    const engine = await loadEngine(fs.readFileSync(wasmFile));
+    runCheckpoint(nodeFiles, engine, job, Date.now());
+    // The same while the others are at it: the first looks at the folder show what is gone when it is opened.
+    let looks = 0;
+    const late: FileLayer = { ...nodeFiles, list: () => (looks++ < 3 ? before : nodeFiles.list(folder)) };
+    runCheckpoint(late, engine, job, Date.now());
+    assert.ok(looks > 3);
+    assert.deepEqual(generationsOf(folder).snapshots, ['state-3', 'state-4']);
+    assert.deepEqual(textsOf(await openStore({ folder }), session.id), ['one']);
+  });
+
+  it('fail with the reason when the journal is gone and nobody made the snapshot', async () => {
+    const folder = makeFolder();
+    const jobs: CheckpointJob[] = [];
+    const store = await openStore({ folder, runCheckpoint: (job) => Promise.resolve(void jobs.push(job)) });
+    await addChat(store, ['one']);
+    await store.checkpoint();
+    const [job] = jobs;
+    assert.ok(job);
+    fs.rmSync(path.join(folder, 'journal-1.log'));
+    const engine = await loadEngine(fs.readFileSync(wasmFile));
+    assert.throws(() => runCheckpoint(nodeFiles, engine, job, Date.now()), { code: 'ENOENT' });
   });
 
   it('fall back to the older snapshot and both journals, and the damaged file is kept aside', async () => {
