@@ -1,5 +1,7 @@
 /** What was asked for on the command line, parsed and checked before anything is opened. */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import * as v from 'valibot';
+import { baseUrlSchema } from '../core/models/providerSettings.ts';
 
 interface Common {
   /** The store's folder. */
@@ -17,6 +19,19 @@ export type Command = Common &
         readonly title: string | null;
         /** How many appends may be in flight. */
         readonly window: number;
+      }
+    | {
+        readonly verb: 'ask';
+        readonly text: string;
+        /** Null: a new chat. */
+        readonly sessionId: string | null;
+        /** Null: the offline guide answers. */
+        readonly endpoint: {
+          readonly baseUrl: string;
+          readonly model: string;
+          /** Name of the environment variable that holds the key; null: the endpoint needs none. */
+          readonly apiKeyEnv: string | null;
+        } | null;
       }
     | { readonly verb: 'list'; readonly which: 'open' | 'archived' | 'all' }
     | { readonly verb: 'show' | 'archive' | 'reopen'; readonly sessionId: string }
@@ -37,6 +52,10 @@ export const usage = `Usage: holdfast VERB --store DIR [--json]
   append --session ID [--title T] [--window N]
                                      adds messages: JSON lines {"id","role","text"} from standard input;
                                      prints each id once it is on disk. N appends at most are in flight (1)
+  ask TEXT [--session ID] [--base-url U --model M [--api-key-env V]]
+                                     asks in a new chat, or in chat ID, and streams the answer; the chat's id goes to
+                                     standard error. U: an OpenAI-compatible endpoint, V: the environment variable
+                                     with its key. Without U the offline guide answers. Tools read the current folder
   archive ID                         ends a chat; reopen ID opens it again
   verify                             checks every file, change and reference; changes nothing
   export (ID | --all) --format md|json
@@ -47,6 +66,7 @@ export const usage = `Usage: holdfast VERB --store DIR [--json]
 
 DIR is the folder that the command "Holdfast: Show Storage" names. It may be in use by running windows.
 Exit codes: 0 done · 1 failed, found a fault, or something could not be read · 2 wrong usage or input · 3 no chat with that id
+            130 the answer was interrupted; its text so far is kept
 `;
 
 /** The command line makes no sense. */
@@ -68,6 +88,8 @@ export function parseCommand(words: readonly string[]): Command | null {
   switch (verb) {
     case 'append':
       return parseAppend(rest);
+    case 'ask':
+      return parseAsk(rest);
     case 'list':
       return parseList(rest);
     case 'show':
@@ -121,6 +143,46 @@ function parseAppend(words: string[]): Command {
     window: Number(values.window),
     ...commonOf(values),
   };
+}
+
+function parseAsk(words: string[]): Command {
+  const { values, positionals } = parse(words, {
+    ...common,
+    session: { type: 'string' },
+    'base-url': { type: 'string' },
+    model: { type: 'string' },
+    'api-key-env': { type: 'string' },
+  } as const);
+  const [text, ...others] = positionals;
+  if (text === undefined || text.trim() === '' || others.length > 0) {
+    throw new UsageError('ask needs the prompt as one word: put it in quotes.');
+  }
+  if (values.session === '') throw new UsageError('--session needs the id of a chat.');
+  const { model, 'base-url': baseUrl, 'api-key-env': apiKeyEnv } = values;
+  return {
+    verb: 'ask',
+    text,
+    sessionId: values.session ?? null,
+    endpoint: parseEndpoint(baseUrl, model, apiKeyEnv),
+    ...commonOf(values),
+  };
+}
+
+function parseEndpoint(
+  baseUrl: string | undefined,
+  model: string | undefined,
+  apiKeyEnv: string | undefined,
+): Extract<Command, { verb: 'ask' }>['endpoint'] {
+  if (baseUrl === undefined && model === undefined && apiKeyEnv === undefined) return null;
+  if (baseUrl === undefined) throw new UsageError('--model and --api-key-env need --base-url.');
+  if (model === undefined || model === '') throw new UsageError('--base-url needs --model.');
+  const parsed = v.safeParse(baseUrlSchema, baseUrl);
+  if (!parsed.success) {
+    throw new UsageError(
+      '--base-url needs an address without user name and password, for example http://127.0.0.1:11434/v1.',
+    );
+  }
+  return { baseUrl: parsed.output, model, apiKeyEnv: apiKeyEnv ?? null };
 }
 
 function parseList(words: string[]): Command {

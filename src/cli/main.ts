@@ -1,5 +1,6 @@
 /** `holdfast`: the chats from a terminal, built to dist/cli.cjs. Decides exit codes; the verbs do the work. */
 import { Appender, AppendError } from './append.ts';
+import { ask, type AskEnding } from './ask.ts';
 import { parseCommand, usage, UsageError, type Command } from './arguments.ts';
 import { changeLifecycle } from './lifecycle.ts';
 import { readLines } from './lines.ts';
@@ -15,20 +16,26 @@ import {
   systemErrorCode,
   UnknownSessionError,
 } from '../core/store/errors.ts';
+import { RefusedError } from '../core/runtime/problems.ts';
 import type { Store } from '../core/store/store.ts';
 
-const exitCodes = { done: 0, failed: 1, usage: 2, unknown: 3 } as const;
+const exitCodes = { done: 0, failed: 1, usage: 2, unknown: 3, interrupted: 130 } as const;
 
 const output: Output = {
   print: (text) => void process.stdout.write(text),
   complain: (text) => void process.stderr.write(text),
 };
 
+/** Whoever read our output has seen enough (`holdfast list | head`), or its terminal was closed. */
+let readerLeft = (): void => process.exit(exitCodes.failed);
+
 async function runCommand(command: Command, program: Program): Promise<number> {
   const { folder, json } = command;
   switch (command.verb) {
     case 'append':
       return appendLines(command, program);
+    case 'ask':
+      return askModel(command, program);
     case 'list':
       if (lookInto(folder) === 'nothing') {
         output.complain(`There are no chats in ${folder} yet.\n`);
@@ -116,13 +123,49 @@ async function appendLines(command: Extract<Command, { verb: 'append' }>, progra
   return exitCodes.done;
 }
 
+async function askModel(command: Extract<Command, { verb: 'ask' }>, program: Program): Promise<number> {
+  const { folder, sessionId, text, json, endpoint } = command;
+  const ending = new AbortController();
+  const end = (how: AskEnding): void => {
+    if (ending.signal.aborted) process.exit(exitCodes.interrupted); // asked twice: it is in a hurry
+    ending.abort(how);
+  };
+  process.on('SIGINT', () => end('stop'));
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end('cleanup'));
+  readerLeft = () => ending.abort('stop');
+  const request = {
+    text,
+    sessionId,
+    json,
+    endpoint: endpoint === null ? null : { ...endpoint, apiKey: readKey(endpoint.apiKeyEnv) },
+    folder: process.cwd(),
+    signal: ending.signal,
+  };
+  if (lookInto(folder) === 'nothing' && sessionId !== null) throw new UnknownSessionError(sessionId);
+  const outcome = await withStore({ program, folder, output, makesCheckpoints: true }, async (store) => {
+    const outcome = await ask(store, request, output);
+    if (outcome === 'complete') await store.checkpointSettled();
+    return outcome;
+  });
+  return { complete: exitCodes.done, failed: exitCodes.failed, interrupted: exitCodes.interrupted }[outcome];
+}
+
+/** Throws UsageError. Null: no key is needed. */
+function readKey(name: string | null): string | null {
+  if (name === null) return null;
+  const key = process.env[name];
+  if (key === undefined || key === '') throw new UsageError(`The environment variable ${name} holds no key.`);
+  return key;
+}
+
 /** What the user is told about a failure, and the exit code. */
 function explain(error: unknown, words: readonly string[]): number {
   if (error instanceof UsageError) {
     output.complain(`${error.message}\n\n${usage}`);
     return exitCodes.usage;
   }
-  const isExpected = error instanceof StoreError || error instanceof AppendError;
+  const isExpected =
+    error instanceof StoreError || error instanceof AppendError || error instanceof RefusedError;
   if (isExpected || systemErrorCode(error) !== null) {
     output.complain(`${error instanceof Error ? error.message : String(error)}\n`);
   } else {
@@ -136,11 +179,13 @@ function explain(error: unknown, words: readonly string[]): number {
 }
 
 async function main(words: readonly string[]): Promise<void> {
-  // Whoever read our output has seen enough (`holdfast list | head`).
-  process.stdout.on('error', (error) => {
-    if (systemErrorCode(error) !== 'EPIPE') throw error;
-    process.exit(exitCodes.failed);
-  });
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      const code = systemErrorCode(error);
+      if (code !== 'EPIPE' && code !== 'EIO') throw error;
+      readerLeft();
+    });
+  }
   try {
     const command = parseCommand(words);
     if (command === null) output.print(usage);

@@ -3,6 +3,7 @@ import { ulid } from 'ulid';
 import * as vscode from 'vscode';
 import type { LifecycleHooks } from '../core/runtime/hooks.ts';
 import type { ChatRuntime } from '../core/runtime/chatRuntime.ts';
+import { answerTo } from '../core/session/answer.ts';
 import type { Message, Session } from '../core/session/model.ts';
 import { isArchived } from '../core/session/reasons.ts';
 import { chatTitle } from '../core/session/title.ts';
@@ -128,7 +129,9 @@ export class ExportedApi implements HoldfastApi, vscode.Disposable {
         const promptId = ulid();
         await runtime.send(promptId, prompt);
         await runtime.answered();
-        return toChatMessage(lastRowOf(runtime, promptId));
+        const answer = answerTo(runtime.state.messages, promptId);
+        if (answer === null) throw new Error('The prompt is stored; the window went before it was answered.');
+        return toChatMessage(answer);
       },
       stop: async () => (await opened()).stop(),
       show: async () => {
@@ -160,15 +163,6 @@ export class ExportedApi implements HoldfastApi, vscode.Disposable {
       outputTokens: session.outputTokens,
     };
   }
-}
-
-/** The last row of the answer to a prompt; the prompt itself when nothing answered, because the window goes. */
-function lastRowOf(runtime: ChatRuntime, promptId: string): Message {
-  const { messages } = runtime.state;
-  const prompt = messages.findIndex(({ id }) => id === promptId);
-  const last = messages.slice(prompt).findLast(({ role }) => role === 'assistant') ?? messages[prompt];
-  if (last === undefined) throw new Error(`The prompt ${promptId} is not in its chat.`);
-  return last;
 }
 
 function toChatMessage(message: Message): ChatMessage {

@@ -5,7 +5,7 @@ import { makeOpenAiCompatibleModel } from './openAiCompatible.ts';
 import { parseProviders, type ProviderSettings } from './providerSettings.ts';
 
 /** Milliseconds; a local server may load a model for minutes before it sends its first byte. */
-const defaultIdleTimeoutMs = 180_000;
+export const defaultIdleTimeoutMs = 180_000;
 
 interface CatalogChoice {
   readonly id: string;

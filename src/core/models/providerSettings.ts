@@ -23,7 +23,7 @@ const example = '{ "name": "Ollama", "baseUrl": "http://127.0.0.1:11434/v1", "mo
 const filled = (what: string) =>
   v.pipe(v.string(`${what} must be a text`), v.trim(), v.nonEmpty(`${what} is empty`));
 
-const baseUrl = v.pipe(
+export const baseUrlSchema = v.pipe(
   v.string('baseUrl is missing; write for example "http://127.0.0.1:11434/v1"'),
   v.trim(),
   v.check(
@@ -66,7 +66,7 @@ const entrySchema = v.object(
       v.trim(),
       v.nonEmpty('name is empty; write what the model picker shall show, for example "Ollama"'),
     ),
-    baseUrl,
+    baseUrl: baseUrlSchema,
     models: v.pipe(v.array(model, modelsMessage), v.minLength(1, modelsMessage)),
     apiKeyName: v.optional(filled('apiKeyName')),
   },

@@ -1,9 +1,12 @@
 /** What every model is told about where it runs. */
 
-/** `workspaceName` null: no folder is open. */
-export function systemPrompt(workspaceName: string | null): string {
+/** `workspaceName` null: no folder is open. `place`: where the answer is read. */
+export function systemPrompt(
+  workspaceName: string | null,
+  place = 'a chat panel of the editor VS Code',
+): string {
   return [
-    'You are an assistant in a chat panel of the editor VS Code. Answer in GitHub-flavoured Markdown.',
+    `You are an assistant in ${place}. Answer in GitHub-flavoured Markdown.`,
     workspaceName === null
       ? 'No folder is open.'
       : `The open workspace is "${workspaceName}". Use the tools to look at its files before you say what they contain.`,

@@ -62,6 +62,11 @@ export class Running {
     }));
   }
 
+  /** Printed so far. */
+  get stdout(): string {
+    return this.#stdout;
+  }
+
   /** Lines printed so far. */
   get lines(): string[] {
     return this.#stdout.split('\n').slice(0, -1);
@@ -72,12 +77,23 @@ export class Running {
   }
 }
 
-export async function start(words: readonly string[]): Promise<Running> {
-  return new Running(spawn(process.execPath, [await program(), ...words]));
+export interface StartOptions {
+  /** The current folder; absent: the one of the tests. */
+  readonly folder?: string;
+  /** Added to the environment. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
-export async function run(words: readonly string[], input = ''): Promise<Result> {
-  const running = await start(words);
+export async function start(
+  words: readonly string[],
+  { folder, environment }: StartOptions = {},
+): Promise<Running> {
+  const env = { ...process.env, ...environment };
+  return new Running(spawn(process.execPath, [await program(), ...words], { cwd: folder, env }));
+}
+
+export async function run(words: readonly string[], input = '', options: StartOptions = {}): Promise<Result> {
+  const running = await start(words, options);
   running.process.stdin.end(input);
   return running.ended;
 }
