@@ -11,6 +11,7 @@ import type { NewChat, RuntimeRegistry } from '../core/runtime/registry.ts';
 import type { Viewer } from '../core/runtime/viewer.ts';
 import type { Session } from '../core/session/model.ts';
 import { chatTitle } from '../core/session/title.ts';
+import { branchFrom, makeBranch } from './branches.ts';
 import { commands, section, settings } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
 import { openLink } from './links.ts';
@@ -22,6 +23,8 @@ export interface ChatPanelServices {
   /** The folder of the built assets. */
   readonly distribution: vscode.Uri;
   readonly log: (line: string) => void;
+  /** Shows a chat in a panel of its own. */
+  readonly open: (sessionId: string) => void;
 }
 
 /** A chat that a panel without state may have shown. */
@@ -135,6 +138,13 @@ export class ChatPanel implements Viewer {
     });
   }
 
+  /** A chat of its own that ends with this message (null: with the last one), shown in a panel of its own. */
+  branch(messageId: string | null): Promise<void> {
+    return this.act(async ({ session }) => {
+      this.#services.open(await branchFrom(await this.#services.core.get(), session.id, messageId));
+    });
+  }
+
   async #receive(raw: unknown): Promise<void> {
     const parsed = v.safeParse(pageMessageSchema, raw);
     if (!parsed.success) {
@@ -179,6 +189,12 @@ export class ChatPanel implements Viewer {
         return this.act((runtime, registry) => registry.compact(runtime.session.id));
       case 'selectModel':
         return this.act((runtime) => runtime.selectModel(message.modelId));
+      case 'branch':
+        return this.branch(message.messageId);
+      case 'editAndResend':
+        return this.#editAndResend(message);
+      case 'showChat':
+        return this.show(message.sessionId);
       case 'chooseChat':
         return this.#choose(message.sessionId);
       case 'newChat':
@@ -227,9 +243,32 @@ export class ChatPanel implements Viewer {
       const runtime = await this.#attached();
       await runtime.send(messageId, text, { evenUnsaved });
     } catch (error) {
-      const canSendAnyway = this.#runtime !== null && mayBeSavedLater(error);
-      this.receive({ type: 'sendRejected', messageId, problem: describeStoreProblem(error), canSendAnyway });
+      this.#rejectPrompt(messageId, error, this.#runtime !== null);
     }
+  }
+
+  /**
+   * First the branch, with the text as its draft, so that no failure can lose it; then the prompt; then the panel shows it. A
+   * branch that could not be made leaves the panel, and the box with the text, as they are.
+   */
+  async #editAndResend(message: Extract<PageMessage, { type: 'editAndResend' }>): Promise<void> {
+    const { messageId, branchId, promptId, text } = message;
+    try {
+      const core = await this.#services.core.get();
+      const { session } = await this.#attached();
+      await makeBranch(core, { sessionId: session.id, messageId, cut: 'before', id: branchId, text });
+      const branch = await core.registry.open(branchId);
+      await branch.send(promptId, text).catch((error: unknown) => this.#rejectPrompt(promptId, error, true));
+      await this.show(branchId);
+    } catch (error) {
+      this.#rejectPrompt(promptId, error, false);
+    }
+  }
+
+  /** `hasChat`: the words are on their way in a chat, from where they can be sent though they cannot be saved now. */
+  #rejectPrompt(messageId: string, error: unknown, hasChat: boolean): void {
+    const canSendAnyway = hasChat && mayBeSavedLater(error);
+    this.receive({ type: 'sendRejected', messageId, problem: describeStoreProblem(error), canSendAnyway });
   }
 
   async #openLink(href: string): Promise<void> {

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { messageOf } from '../core/runtime/problems.ts';
 import { findWorkspaceChat } from '../core/runtime/workspaceChat.ts';
 import { chatTitle } from '../core/session/title.ts';
+import { branchFrom } from './branches.ts';
 import type { ChatList, ChatListNode } from './chatList.ts';
 import { commands } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
@@ -53,6 +54,10 @@ export function registerCommands(services: CommandServices): vscode.Disposable {
   register(commands.compactChat, () =>
     panelInFront(panels).act((runtime, registry) => registry.compact(runtime.session.id)),
   );
+  register(commands.branchChat, async (node) => {
+    if (node?.kind !== 'chat') return panelInFront(panels).branch(null);
+    panels.open(await branchFrom(await core.get(), node.row.session.id, null));
+  });
   register(commands.reopenChat, async (node) => {
     if (node?.kind === 'chat') return (await core.get()).registry.reopen(node.row.session.id);
     await panelInFront(panels).act((runtime, registry) => registry.reopen(runtime.session.id));

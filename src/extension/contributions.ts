@@ -8,6 +8,7 @@ export const commands = {
   archiveAndStartNew: 'holdfast.archiveAndStartNew',
   reopenChat: 'holdfast.reopenChat',
   deleteChat: 'holdfast.deleteChat',
+  branchChat: 'holdfast.branchChat',
   compactChat: 'holdfast.compactChat',
   showMoreChats: 'holdfast.showMoreChats',
   refreshChats: 'holdfast.refreshChats',

@@ -21,8 +21,8 @@ export class ChatPanels implements vscode.WebviewPanelSerializer, vscode.Disposa
   readonly #panels = new Set<ChatPanel>();
   readonly #disposables = new Disposables();
 
-  constructor(services: ChatPanelServices) {
-    this.#services = services;
+  constructor(services: Omit<ChatPanelServices, 'open'>) {
+    this.#services = { ...services, open: (sessionId) => void this.open(sessionId) };
     this.#disposables.add(vscode.window.registerWebviewPanelSerializer(chatPanelType, this));
   }
 

@@ -49,6 +49,18 @@ export const pageMessageSchema = v.variant('type', [
   v.object({ type: v.literal('reopen') }),
   /** Writes the chat here from now on, though another window does. */
   v.object({ type: v.literal('takeOver') }),
+  /** Wants a chat of its own that ends with this message (null: with the last one), in a panel of its own. */
+  v.object({ type: v.literal('branch'), messageId: v.nullable(v.string()) }),
+  /** Wants a branch that ends before this prompt, and another prompt sent in it. The ids are ULIDs made by the page. */
+  v.object({
+    type: v.literal('editAndResend'),
+    messageId: v.string(),
+    branchId: v.string(),
+    promptId: v.string(),
+    text: v.string(),
+  }),
+  /** Wants to see another chat in the place of this one. */
+  v.object({ type: v.literal('showChat'), sessionId: v.string() }),
   v.object({ type: v.literal('newChat') }),
   /** The user's answer to `chooseChat`; null: none of them, a new chat. */
   v.object({ type: v.literal('chooseChat'), sessionId: v.nullable(v.string()) }),

@@ -74,6 +74,7 @@ export class ChatRuntime {
       onChange,
     });
     this.#following.lookAtOwner();
+    this.#following.lookAtForks();
   }
 
   /** The session this runtime writes now: after a compaction the child, not what it was opened with. */
@@ -187,10 +188,10 @@ export class ChatRuntime {
     const ids = after.filter((message) => message.active).map((message) => message.id);
     await this.#turns.begin(async () => {
       if (ids.length === 0) return;
-      await this.#write((writer) => supersedeMessages(writer, ids));
-      this.#view.apply({ type: 'messagesSuperseded', ids });
+      const all = await this.#write((writer) => supersedeMessages(writer, ids));
+      this.#view.apply({ type: 'messagesSuperseded', ids: all });
       for (const message of this.#view.state.messages) {
-        if (ids.includes(message.id)) this.#recorder.markStored(message);
+        if (all.includes(message.id)) this.#recorder.markStored(message);
       }
     });
   }
@@ -239,6 +240,16 @@ export class ChatRuntime {
 
   /** The store was changed by another window, or a window died: shows what is there now. */
   changedElsewhere(): void {
+    this.#followOthers();
+    this.lookAtForks();
+  }
+
+  /** A branch may have been made or deleted. */
+  lookAtForks(): void {
+    this.#following.lookAtForks();
+  }
+
+  #followOthers(): void {
     this.readSessionAgain();
     this.#following.lookAtOwner();
     if (this.#isFinalized) return;

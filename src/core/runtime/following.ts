@@ -1,5 +1,7 @@
 /** A chat that another window writes: what it wrote is shown here, also when the chat goes on in another row. */
 import { differences } from '../session/difference.ts';
+import type { Fork } from '../session/events.ts';
+import { forksOf } from '../store/forks.ts';
 import { tipOf } from '../store/lineage.ts';
 import type { Store } from '../store/store.ts';
 import { displayMessages } from '../store/transcript.ts';
@@ -33,6 +35,20 @@ export class Following {
     const isElsewhere = store.read((reader) => ownership.isElsewhere(reader, view.session.id));
     const owner = isElsewhere ? 'elsewhere' : 'here';
     if (owner !== view.state.owner) view.apply({ type: 'ownerChanged', owner });
+  }
+
+  /** Shows where branches part from the chat. */
+  lookAtForks(): void {
+    const { store, view } = this.#options;
+    const places = store.read((reader) => forksOf(reader, view.session.id));
+    const shown = view.state.messages.filter(({ copyOf }) => copyOf === null);
+    const forks = places.map(({ after, chats, current }): Fork => {
+      // What a tool gave is shown in the card of the message that asked for it.
+      const last = shown.slice(0, after).findLast(({ role }) => role !== 'tool');
+      return { after: last?.id ?? null, chats: [...chats], current };
+    });
+    if (JSON.stringify(forks) !== JSON.stringify(view.state.forks))
+      view.apply({ type: 'forksChanged', forks });
   }
 
   /** Shows what is stored. Nothing may be here that is not stored: it would be replaced. */

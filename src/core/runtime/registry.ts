@@ -244,6 +244,7 @@ export class RuntimeRegistry {
     if (entry !== null) await this.#finalize(entry, 'archived', end);
     // The step that ends the row may have failed and was contained; here the user must learn of it.
     if (store.read((reader) => getSession(reader, sessionId)) !== null) await store.write(end);
+    this.lookAtForks();
   }
 
   /** Throws what `delete` would reject with at this moment. */
@@ -262,6 +263,11 @@ export class RuntimeRegistry {
   async reopen(sessionId: string): Promise<void> {
     await this.#services.store.write((writer) => reopenLineage(writer, sessionId));
     this.get(sessionId)?.readSessionAgain();
+  }
+
+  /** A branch was made or deleted in this window. */
+  lookAtForks(): void {
+    for (const { runtime } of this.#entries) runtime.lookAtForks();
   }
 
   modelsChanged(): void {

@@ -57,6 +57,19 @@ const turnStarted = v.object({ type: v.literal('turnStarted'), turn: turnSchema 
 const turnStopping = v.object({ type: v.literal('turnStopping') });
 /** Another window took over writing this chat, or gave it free. */
 const ownerChanged = v.object({ type: v.literal('ownerChanged'), owner: ownerSchema });
+/** Where chats that begin like this one part from it, and which ways they go. */
+export const forkSchema = v.object({
+  /** The message after which they part; null: before the first. */
+  after: v.nullable(v.string()),
+  /** A chat for each way on, oldest first. */
+  chats: v.array(v.string()),
+  /** Which of them this chat goes. */
+  current: v.number(),
+});
+export type Fork = Readonly<v.InferOutput<typeof forkSchema>>;
+
+/** A branch was made or deleted. */
+const forksChanged = v.object({ type: v.literal('forksChanged'), forks: v.array(forkSchema) });
 const turnEnded = v.object({ type: v.literal('turnEnded'), stopReason: stopReasonSchema });
 /** Older messages of the chat, for a viewer that asked for them; not numbered. */
 const olderLoaded = v.object({
@@ -79,6 +92,7 @@ export const chatEventSchema = v.variant('type', [
   turnStopping,
   turnEnded,
   ownerChanged,
+  forksChanged,
   olderLoaded,
 ]);
 export type ChatEvent = Readonly<v.InferOutput<typeof chatEventSchema>>;

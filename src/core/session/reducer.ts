@@ -3,7 +3,7 @@
  * An event for a message that is not there is ignored, never thrown on: a page may join in the middle.
  */
 import * as v from 'valibot';
-import { ownerSchema, turnSchema, type ChatEvent } from './events.ts';
+import { forkSchema, ownerSchema, turnSchema, type ChatEvent } from './events.ts';
 import { messageSchema, problemSchema, sessionSchema, type Message, type Session } from './model.ts';
 
 export const chatStateSchema = v.object({
@@ -15,6 +15,8 @@ export const chatStateSchema = v.object({
   unsaved: v.array(v.string()),
   turn: v.nullable(turnSchema),
   owner: ownerSchema,
+  /** From the beginning of the chat to its end. */
+  forks: v.array(forkSchema),
   /** Why saving fails at the moment. */
   savingProblem: v.nullable(problemSchema),
 });
@@ -29,6 +31,7 @@ export function makeChatState(session: Session, messages: readonly Message[] = [
     unsaved: [],
     turn: null,
     owner: 'here',
+    forks: [],
     savingProblem: null,
   };
 }
@@ -84,6 +87,8 @@ export function reduce(state: ChatState, event: ChatEvent): ChatState {
       return { ...state, turn: null };
     case 'ownerChanged':
       return { ...state, owner: event.owner };
+    case 'forksChanged':
+      return { ...state, forks: event.forks };
     case 'olderLoaded':
       return addOlder(state, event.messages, event.hasOlder);
   }

@@ -15,6 +15,7 @@ export type StoreReason =
   | 'invalid_value'
   | 'invalid_statement'
   | 'unknown_session'
+  | 'unknown_message'
   | 'session_not_owned'
   | 'bad_backup'
   | 'exists'
@@ -132,6 +133,16 @@ export class UnknownSessionError extends StoreError {
   constructor(sessionId: string) {
     super('unknown_session', `There is no chat with the id ${sessionId}.`);
     this.sessionId = sessionId;
+  }
+}
+
+/** The message is not, or not yet, among those that the chat shows. */
+export class UnknownMessageError extends StoreError {
+  constructor() {
+    super(
+      'unknown_message',
+      'This message is not on disk, so no branch can begin there. Try again when it is marked as saved.',
+    );
   }
 }
 

@@ -153,6 +153,19 @@ export function continueSession(
   writer.run('UPDATE sessions SET preview = ? WHERE id = ?', [parent.preview, id]);
 }
 
+/** Rows were copied into it: what a list tells of it. `isBranch`: it begins with them, and parts from its parent after them. */
+export function setCopied(
+  writer: WriteTransaction,
+  id: string,
+  { isBranch, preview }: { readonly isBranch: boolean; readonly preview: string },
+): void {
+  const count = `(SELECT count(*) FROM messages WHERE session_id = sessions.id)`;
+  writer.run(
+    `UPDATE sessions SET message_count = ${count}, branched_after = CASE WHEN ? THEN ${count} END, preview = CASE WHEN ${count} > 0 THEN ? ELSE '' END WHERE id = ?`,
+    [Number(isBranch), preview, id],
+  );
+}
+
 function isNamedByPanel(reader: ReadTransaction, id: string): boolean {
   const route = reader.get(`SELECT key FROM routes WHERE session_id = ? AND key LIKE 'panel:%'`, [id]);
   return route !== undefined;

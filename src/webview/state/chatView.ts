@@ -3,7 +3,7 @@
  * that a token renders one message and nothing else.
  */
 import { batch, signal, type Signal } from '@preact/signals';
-import type { ChatEvent, Owner } from '../../core/session/events.ts';
+import type { ChatEvent, Fork, Owner } from '../../core/session/events.ts';
 import type { Message, Problem, Session } from '../../core/session/model.ts';
 import { reduce, type ChatState } from '../../core/session/reducer.ts';
 import { findResults, layOut, type TurnLayout } from './turns.ts';
@@ -21,6 +21,8 @@ export class ChatView {
   readonly running = signal<ChatState['turn']>(null);
   readonly owner = signal<Owner>('here');
   readonly savingProblem = signal<Problem | null>(null);
+  /** By the message after which chats part; null: the beginning of the chat. */
+  readonly forks = signal<ReadonlyMap<string | null, Fork>>(new Map());
   readonly hasOlder = signal(false);
   /** The last row that counts: what Continue and Retry are about. */
   readonly lastActive = signal<Message | null>(null);
@@ -57,6 +59,9 @@ export class ChatView {
         case 'messagesSaved':
           for (const id of event.ids) this.#setSaved(id, true);
           break;
+        case 'forksChanged':
+          this.#showForks(next);
+          break;
         case 'messageAdded':
         case 'messagesSuperseded':
         case 'olderLoaded':
@@ -92,8 +97,13 @@ export class ChatView {
       }
       this.turns.value = layOut(state.messages, this.turns.value);
       this.results.value = findResults(state.messages);
+      this.#showForks(state);
       this.#showRest(state);
     });
+  }
+
+  #showForks({ forks }: ChatState): void {
+    this.forks.value = new Map(forks.map((fork) => [fork.after, fork]));
   }
 
   #showRest(state: ChatState): void {

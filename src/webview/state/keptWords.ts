@@ -11,6 +11,13 @@ const storedDraftSchema = v.pipe(v.string(), v.parseJson(), draftSchema);
 const draftKey = (sessionId: string) => `holdfast.draft/${sessionId}`;
 /** A key per prompt, so that panels on one chat never overwrite each other's. */
 const promptPrefix = (sessionId: string) => `holdfast.prompt/${sessionId}/`;
+/** A key per prompt that is being changed. */
+const editPrefix = (sessionId: string) => `holdfast.edit/${sessionId}/`;
+
+/** What was typed to be sent in the place of a prompt; `isOpen`: its box was not closed. */
+const editSchema = v.object({ text: v.string(), isOpen: v.boolean() });
+const storedEditSchema = v.pipe(v.string(), v.parseJson(), editSchema);
+type KeptEdit = Readonly<v.InferOutput<typeof editSchema>>;
 
 export class KeptWords {
   readonly #open: () => Storage;
@@ -40,14 +47,7 @@ export class KeptWords {
   /** Oldest first. */
   prompts(sessionId: string): readonly PendingPrompt[] {
     if (sessionId === '') return [];
-    const prefix = promptPrefix(sessionId);
-    return this.#try((storage) => {
-      const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
-      return keys
-        .filter((key) => key.startsWith(prefix))
-        .sort()
-        .map((key) => ({ messageId: key.slice(prefix.length), text: storage.getItem(key) ?? '' }));
-    }, []);
+    return this.#entries(promptPrefix(sessionId)).map(([messageId, text]) => ({ messageId, text }));
   }
 
   keepPrompt(sessionId: string, { messageId, text }: PendingPrompt): void {
@@ -58,6 +58,31 @@ export class KeptWords {
   forgetPrompt(sessionId: string, messageId: string): void {
     if (sessionId === '') return;
     this.#try((storage) => storage.removeItem(promptPrefix(sessionId) + messageId), undefined);
+  }
+
+  edit(sessionId: string, messageId: string): KeptEdit | null {
+    return this.edits(sessionId).get(messageId) ?? null;
+  }
+
+  /** By the id of the prompt. */
+  edits(sessionId: string): ReadonlyMap<string, KeptEdit> {
+    return new Map(
+      this.#entries(editPrefix(sessionId)).flatMap(([messageId, stored]) => {
+        const parsed = v.safeParse(storedEditSchema, stored);
+        return parsed.success ? [[messageId, parsed.output] as const] : [];
+      }),
+    );
+  }
+
+  keepEdit(sessionId: string, messageId: string, edit: KeptEdit): void {
+    this.#try(
+      (storage) => storage.setItem(editPrefix(sessionId) + messageId, JSON.stringify(edit)),
+      undefined,
+    );
+  }
+
+  forgetEdit(sessionId: string, messageId: string): void {
+    this.#try((storage) => storage.removeItem(editPrefix(sessionId) + messageId), undefined);
   }
 
   /** The chat goes on under another id. */
@@ -71,6 +96,21 @@ export class KeptWords {
       this.keepPrompt(to, prompt);
       this.forgetPrompt(from, prompt.messageId);
     }
+    for (const [messageId, edit] of this.edits(from)) {
+      this.keepEdit(to, messageId, edit);
+      this.forgetEdit(from, messageId);
+    }
+  }
+
+  /** What is stored below the prefix, by the rest of its keys, in their order. */
+  #entries(prefix: string): readonly (readonly [string, string])[] {
+    return this.#try((storage) => {
+      const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
+      return keys
+        .filter((key) => key.startsWith(prefix))
+        .sort()
+        .map((key) => [key.slice(prefix.length), storage.getItem(key) ?? ''] as const);
+    }, []);
   }
 
   /** Full or forbidden storage costs the second copy only, never the typing. */

@@ -1,8 +1,8 @@
 /** The page's model: what is known, and what the user can do. Views read its signals and call its methods. */
 import { batch, computed, signal } from '@preact/signals';
 import type { HostMessage, ModelPicker } from '../../core/protocol/hostMessages.ts';
-import type { ChatEvent } from '../../core/session/events.ts';
-import type { Problem } from '../../core/session/model.ts';
+import type { ChatEvent, Fork } from '../../core/session/events.ts';
+import type { Message, Problem } from '../../core/session/model.ts';
 import { isArchived } from '../../core/session/reasons.ts';
 import type { Host } from '../host.ts';
 import type { PageConfig } from '../pageConfig.ts';
@@ -12,9 +12,17 @@ import { findCommand, type CommandName } from './commands.ts';
 import { Connection, type Snapshot } from './connection.ts';
 import { DraftBox, type Position } from './draftBox.ts';
 import { KeptWords } from './keptWords.ts';
+import { PromptEdit } from './promptEdit.ts';
 
 /** A chat that this panel may have shown. */
 export type ChatChoice = Extract<HostMessage, { type: 'chooseChat' }>['choices'][number];
+
+/** The user goes from one branch to another, at the place where these chats part. */
+export interface Departure {
+  readonly chats: readonly string[];
+  readonly to: string;
+  readonly isForward: boolean;
+}
 
 /** After this long an unanswered request for older messages may be repeated. */
 const olderPatienceMs = 5000;
@@ -22,6 +30,7 @@ const olderPatienceMs = 5000;
 export class Page {
   readonly chat = new ChatView();
   readonly draft: DraftBox;
+  readonly edit: PromptEdit;
   readonly connection: Connection;
   readonly models = signal<ModelPicker | null>(null);
   readonly unavailable = signal<Problem | null>(null);
@@ -41,6 +50,9 @@ export class Page {
   readonly sent = signal(0);
   /** Goes up with each snapshot of another chat or runtime, when the view has to find its place anew. */
   readonly opened = signal(0);
+
+  /** Where the user switched from, once the other chat is there; null when the view has gone to the same place in it. */
+  readonly arrival = signal<Departure | null>(null);
 
   readonly isArchived = computed(() => {
     const session = this.chat.session.value;
@@ -69,12 +81,18 @@ export class Page {
     if (this.command.value !== null) return true;
     return !this.isBusy.value && this.draft.text.value.trim() !== '';
   });
+  readonly canSendEdit = computed(
+    () => this.isConnected.value && !this.edit.isSending.value && this.edit.text.value.trim() !== '',
+  );
   readonly #host: Host;
   #olderAskedAt = 0;
+  #departure: Departure | null = null;
 
   constructor(host: Host, config: PageConfig, newId: () => string) {
     this.#host = host;
-    this.draft = new DraftBox(host, new KeptWords(() => window.localStorage), config, newId);
+    const kept = new KeptWords(() => window.localStorage);
+    this.draft = new DraftBox(host, kept, config, newId);
+    this.edit = new PromptEdit(host, kept, newId);
     this.connection = new Connection(host, {
       onSnapshot: (snapshot, isNewRuntime) => this.#takeSnapshot(snapshot, isNewRuntime),
       onEvent: (event) => this.#takeEvent(event),
@@ -145,6 +163,35 @@ export class Page {
 
   takeOver(): void {
     this.#host.post({ type: 'takeOver' });
+  }
+
+  /** Null: at the last message. */
+  branch(messageId: string | null): void {
+    this.#host.post({ type: 'branch', messageId });
+  }
+
+  startEdit({ id, text }: Message): void {
+    const session = this.chat.session.value;
+    if (session !== null) this.edit.start(session.id, id, text);
+  }
+
+  sendEdit(): void {
+    if (!this.canSendEdit.value) return;
+    this.dismissNotice();
+    this.edit.send();
+  }
+
+  /** Shows another branch in this panel, at the place where the two part. */
+  switchTo(departure: Departure): void {
+    this.#departure = departure;
+    this.#host.post({ type: 'showChat', sessionId: departure.to });
+  }
+
+  /** Where to look after a switch; null when there was none. */
+  forkOfArrival(): Fork | null {
+    const arrival = this.arrival.peek();
+    const forks = [...this.chat.forks.peek().values()];
+    return forks.find(({ chats }) => chats.join() === arrival?.chats.join()) ?? null;
   }
 
   archiveAndStartNew(): void {
@@ -233,6 +280,7 @@ export class Page {
         break;
       case 'sendRejected':
         this.draft.giveBack(message.messageId);
+        this.edit.rejected(message.messageId);
         this.#say(`${message.problem.message} ${words.keepsText}`, message.canSendAnyway);
         break;
       case 'unavailable':
@@ -274,6 +322,11 @@ export class Page {
       const isOtherChat = this.chat.session.value?.id !== session.id;
       this.chat.replace(snapshot.chat);
       if (isOtherChat) this.opened.value += 1;
+      this.edit.meet(session.id, (id) => promptText(messages, id));
+      if (isOtherChat && this.#departure !== null) {
+        this.arrival.value = this.#departure;
+        this.#departure = null;
+      }
     });
   }
 
@@ -288,6 +341,7 @@ export class Page {
           break;
         case 'sessionChanged':
           this.draft.follow(event.session);
+          this.edit.follow(event.session.id);
           break;
         case 'ownerChanged':
           this.draft.setReadOnly(event.owner === 'elsewhere');
@@ -307,4 +361,8 @@ export class Page {
       }
     });
   }
+}
+
+function promptText(messages: readonly Message[], id: string): string | null {
+  return messages.find((message) => message.id === id && message.role === 'user')?.text ?? null;
 }

@@ -4,7 +4,11 @@ import { Markdown } from '../markdown/markdown.tsx';
 import type { MessageView } from '../state/chatView.ts';
 import type { Page } from '../state/page.ts';
 import { words } from '../words.ts';
+import { useComputed } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.tsx';
+import { MessageActions } from './messageActions.tsx';
+import { PromptEditor } from './promptEditor.tsx';
 import { ToolCall } from './toolCard.tsx';
 
 interface ArticleProps {
@@ -20,7 +24,7 @@ export function MessageArticle({ page, id, isContinued }: ArticleProps) {
   const message = view.message.value;
   switch (message.role) {
     case 'user':
-      return <PromptArticle message={message} view={view} />;
+      return <PromptArticle page={page} message={message} view={view} />;
     case 'summary':
       return <SummaryArticle message={message} />;
     case 'assistant':
@@ -29,20 +33,36 @@ export function MessageArticle({ page, id, isContinued }: ArticleProps) {
   }
 }
 
-function PromptArticle({ message, view }: { readonly message: Message; readonly view: MessageView }) {
+interface PromptProps {
+  readonly page: Page;
+  readonly message: Message;
+  readonly view: MessageView;
+}
+
+function PromptArticle({ page, message, view }: PromptProps) {
+  const isEdited = useComputed(() => page.edit.edited.value?.messageId === message.id).value;
+  const article = useRef<HTMLElement>(null);
+  const wasEdited = useRef(false);
+  useLayoutEffect(() => {
+    // The focus goes back to where it came from.
+    if (wasEdited.current && !isEdited) article.current?.querySelector('button')?.focus();
+    wasEdited.current = isEdited;
+  }, [isEdited]);
   return (
     <article
-      class="message prompt"
+      ref={article}
+      class={`message prompt${isEdited ? ' edited' : ''}`}
       aria-label={words.you}
       data-message-id={message.id}
       data-status={message.status}
     >
-      <div class="prompt-text">{message.text}</div>
+      {isEdited ? <PromptEditor page={page} /> : <div class="prompt-text">{message.text}</div>}
       {message.status === 'not_sent' && <Remark icon="warning" text={words.notSent} />}
       {message.problem !== null && <ProblemBox message={message} />}
       <footer>
         <SavedMark view={view} message={message} />
       </footer>
+      {!isEdited && <MessageActions page={page} message={message} />}
     </article>
   );
 }
@@ -120,6 +140,7 @@ function AnswerArticle({ page, message, view, isContinued }: AnswerProps) {
           )}
         </footer>
       )}
+      <MessageActions page={page} message={message} />
     </article>
   );
 }

@@ -6,6 +6,7 @@ import { PromptHistory } from '../state/promptHistory.ts';
 import { words } from '../words.ts';
 import { CommandList, commandListId, commandOptionId } from './commandList.tsx';
 import { CompositionGuard } from './compositionGuard.ts';
+import { fitHeight } from './fitHeight.ts';
 
 /** Not a controlled input: what the user types is in the element first, and no render may ever put it back. */
 export function MessageBox({ page }: { readonly page: Page }) {
@@ -113,10 +114,4 @@ function followWindow(area: HTMLTextAreaElement): () => void {
     window.removeEventListener('resize', onResize);
     window.removeEventListener('focus', onFocus);
   };
-}
-
-/** Grows with its text; the style sheet sets the limit. */
-function fitHeight(area: HTMLTextAreaElement): void {
-  area.style.height = 'auto';
-  area.style.height = `${area.scrollHeight}px`;
 }

@@ -43,6 +43,14 @@ export function Notices({ page }: { readonly page: Page }) {
           >
             {words.takeOver}
           </button>
+          <button
+            type="button"
+            class="button secondary"
+            disabled={!page.isConnected.value}
+            onClick={() => page.branch(null)}
+          >
+            {words.branch}
+          </button>
         </Notice>
       )}
       {passing !== null && (

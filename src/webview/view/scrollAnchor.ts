@@ -20,6 +20,13 @@ export function offsetOf(scroller: HTMLElement, messageId: string): number | nul
   return scroller.getBoundingClientRect().top - row.getBoundingClientRect().top;
 }
 
+/** The place that shows what stands below this message: its end in the middle of the view, if it is too long to be seen whole. */
+export function anchorBelow(scroller: HTMLElement, messageId: string): ScrollAnchor {
+  const row = scroller.querySelector(`[data-message-id="${CSS.escape(messageId)}"]`);
+  const height = row?.getBoundingClientRect().height ?? 0;
+  return { messageId, offset: Math.max(0, height - scroller.clientHeight / 2) };
+}
+
 /** Elements are in order of their position, so halving finds the first whose end is below `top`. */
 function firstBelow(elements: readonly Element[], top: number): Element | undefined {
   let low = 0;

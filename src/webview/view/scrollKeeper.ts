@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 import type { ScrollAnchor } from '../../core/protocol/pageMessages.ts';
 import type { Position } from '../state/draftBox.ts';
-import { findAnchor, offsetOf } from './scrollAnchor.ts';
+import { anchorBelow, findAnchor, offsetOf } from './scrollAnchor.ts';
 
 export interface ScrollHandlers {
   /** The view came to rest somewhere else. */
@@ -86,6 +86,11 @@ export class ScrollKeeper {
     if (scroll === null || anchor !== null) return;
     this.#scroller.scrollTop = scroll;
     this.#lastTop = this.#scroller.scrollTop;
+  }
+
+  /** Goes to the end of a message, loaded or not; null: to the beginning of the chat. */
+  goBelow(messageId: string | null): void {
+    this.restore({ scroll: 0, anchor: messageId === null ? null : anchorBelow(this.#scroller, messageId) });
   }
 
   jumpToEnd(): void {

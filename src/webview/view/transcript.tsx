@@ -2,6 +2,7 @@ import { useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Page } from '../state/page.ts';
 import { words } from '../words.ts';
+import { ForkSwitcher } from './forkSwitcher.tsx';
 import { Icon } from './icon.tsx';
 import { ScrollKeeper } from './scrollKeeper.ts';
 import { TranscriptEnd } from './transcriptEnd.tsx';
@@ -59,7 +60,9 @@ function Turns({ page, keeper }: TurnsProps) {
   useLayoutEffect(() => {
     if (shownOpening.current !== opened) {
       shownOpening.current = opened;
-      keeper.restore(page.draft.position);
+      const fork = page.forkOfArrival();
+      if (fork === null) keeper.restore(page.draft.position);
+      else keeper.goBelow(fork.after);
     }
     if (chat.state !== null) keeper.afterChange(chat.hasOlder.peek());
   }, [turns, opened]);
@@ -68,7 +71,11 @@ function Turns({ page, keeper }: TurnsProps) {
   if (turns.length === 0) return page.draft.pending.value.length === 0 ? <Welcome /> : null;
   return (
     <>
-      {chat.hasOlder.value && <div class="loading-older">{words.loadingOlder}</div>}
+      {chat.hasOlder.value ? (
+        <div class="loading-older">{words.loadingOlder}</div>
+      ) : (
+        <ForkSwitcher page={page} after={null} />
+      )}
       {turns.map((turn) => (
         <Turn key={turn.id} page={page} turn={turn} />
       ))}

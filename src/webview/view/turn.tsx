@@ -1,7 +1,8 @@
-import { Component } from 'preact';
+import { Component, Fragment } from 'preact';
 import type { Page } from '../state/page.ts';
 import type { Row, Section, TurnLayout } from '../state/turns.ts';
 import { words } from '../words.ts';
+import { ForkSwitcher } from './forkSwitcher.tsx';
 import { Icon } from './icon.tsx';
 import { MessageArticle } from './messageArticle.tsx';
 import { ToolResult } from './toolCard.tsx';
@@ -33,7 +34,12 @@ function SectionView({ page, section }: { readonly page: Page; readonly section:
   const rows = section.rows.map((row, index) => {
     const before = section.rows[index - 1]?.role;
     const isContinued = before === 'assistant' || before === 'tool';
-    return <RowView key={row.id} page={page} row={row} isContinued={isContinued} />;
+    return (
+      <Fragment key={row.id}>
+        <RowView page={page} row={row} isContinued={isContinued} />
+        <ForkSwitcher page={page} after={row.id} />
+      </Fragment>
+    );
   });
   if (section.kind === 'rows') return <>{rows}</>;
   return (

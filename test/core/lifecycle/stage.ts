@@ -1,6 +1,7 @@
 /** Chats in windows, for tests that tell one story. */
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
+import { branchChat, type BranchRequest } from '../../../src/core/runtime/branching.ts';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import { listMessages } from '../../../src/core/store/messages.ts';
 import { minute, Panel, rounds, until, type LiveWindow } from './world.ts';
@@ -56,4 +57,16 @@ export async function letGo(window: LiveWindow, id: string): Promise<void> {
 
 export function textsOf(window: LiveWindow, id: string): string[] {
   return window.store.read((reader) => listMessages(reader, id)).map(({ text }) => text);
+}
+
+/** A branch that ends with the chat's last message, unless asked for otherwise. Resolves to its id. */
+export async function branchIn(
+  window: LiveWindow,
+  sessionId: string,
+  wanted: Partial<BranchRequest> = {},
+): Promise<string> {
+  const id = wanted.id ?? ulid();
+  const services = { store: window.store, registry: window.registry, newId: ulid, now: Date.now };
+  await branchChat(services, { sessionId, messageId: null, cut: 'through', text: '', ...wanted, id });
+  return id;
 }

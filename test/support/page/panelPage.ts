@@ -31,7 +31,7 @@ export class PanelPage {
     this.page = page;
     this.host = host;
     this.message = page.getByRole('textbox', { name: 'Message' });
-    this.send = page.getByRole('button', { name: 'Send' });
+    this.send = page.getByRole('button', { name: 'Send', exact: true });
     this.stop = page.getByRole('button', { name: 'Stop', exact: true });
     this.log = page.getByRole('log', { name: 'Conversation' });
     this.scroller = this.log;

@@ -161,6 +161,19 @@ export const samples: Readonly<Record<string, OpenOptions>> = {
       },
     },
   },
+  branches: {
+    messages: [
+      ...whole,
+      makePrompt({ id: 'p2', seq: 6, text: 'And where is it shown?' }),
+      makeAnswer({ id: 'a4', seq: 7, text: 'On the page of the customer, in `src/pages/customer.ts:31`.' }),
+    ],
+    chat: {
+      forks: [
+        { after: 'a2', chats: ['session-0', testSessionId, 'session-2'], current: 1 },
+        { after: 'a4', chats: [testSessionId, 'session-3'], current: 0 },
+      ],
+    },
+  },
   earlierAttempt: {
     messages: [
       question,

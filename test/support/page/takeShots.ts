@@ -6,7 +6,12 @@ import { PageServer } from './pageServer.ts';
 import { openPanel } from './panelPage.ts';
 import { samples } from './samples.ts';
 
-const pictures = { ...samples, commands: samples['answer'], menu: samples['answer'] };
+const pictures = {
+  ...samples,
+  commands: samples['answer'],
+  menu: samples['answer'],
+  edit: samples['branches'],
+};
 
 async function takeShots(folder: string, wanted: readonly string[]): Promise<void> {
   mkdirSync(folder, { recursive: true });
@@ -19,6 +24,8 @@ async function takeShots(folder: string, wanted: readonly string[]): Promise<voi
       await panel.page.locator('.welcome, .turn, .chooser').first().waitFor();
       if (name === 'commands') await panel.message.pressSequentially('/');
       if (name === 'menu') await panel.button('More Actions').click();
+      if (name === 'branches') await panel.article('p2').hover();
+      if (name === 'edit') await panel.article('p2').getByRole('button', { name: 'Edit' }).click();
       await panel.settle();
       await panel.page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
       await panel.page.context().close();
