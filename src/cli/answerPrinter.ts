@@ -9,6 +9,8 @@ export class AnswerPrinter implements Viewer {
   /** A carriage return at the end of a piece: the next one says whether it ends a line. */
   #held = '';
   #text = '';
+  /** The row of the answer that is being written. */
+  #rowId = '';
 
   constructor(print: (text: string) => void) {
     this.#print = print;
@@ -22,11 +24,13 @@ export class AnswerPrinter implements Viewer {
   receive(message: HostMessage): void {
     if (message.type !== 'event') return;
     const { event } = message;
-    // What is said after a tool call is a paragraph of its own.
-    if (event.type === 'messageAdded' && event.message.role === 'assistant' && this.#text !== '') {
-      this.#add(this.#text.endsWith('\n') ? '\n' : '\n\n');
+    if (event.type === 'messageAdded' && event.message.role === 'assistant') {
+      this.#rowId = event.message.id;
+      // What is said after a tool call is a paragraph of its own.
+      if (this.#text !== '') this.#add(this.#text.endsWith('\n') ? '\n' : '\n\n');
     }
-    if (event.type === 'textAppended') this.#add(event.text);
+    // The results of tools grow in the same way; they are no part of the answer.
+    if (event.type === 'textAppended' && event.id === this.#rowId) this.#add(event.text);
   }
 
   isVisible(): boolean {

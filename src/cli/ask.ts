@@ -10,6 +10,7 @@ import { offlineGuideId, makeOfflineGuide } from '../core/models/offlineGuide.ts
 import { makeOpenAiCompatibleModel } from '../core/models/openAiCompatible.ts';
 import { defaultIdleTimeoutMs } from '../core/models/catalog.ts';
 import type { ChatRuntime } from '../core/runtime/chatRuntime.ts';
+import { StoredChats } from '../core/runtime/earlierChats.ts';
 import { LifecycleHooks } from '../core/runtime/hooks.ts';
 import { DigestMemory } from '../core/runtime/memory.ts';
 import { defaultLimits, RuntimeRegistry } from '../core/runtime/registry.ts';
@@ -20,6 +21,7 @@ import { answerTo } from '../core/session/answer.ts';
 import { requireSession } from '../core/store/sessions.ts';
 import type { Store } from '../core/store/store.ts';
 import { NodeWorkspace } from '../core/tools/nodeWorkspace.ts';
+import { makeRecallTool } from '../core/tools/recall.ts';
 import { makeWorkspaceTools } from '../core/tools/workspaceTools.ts';
 import { AnswerPrinter } from './answerPrinter.ts';
 import { printJson, type Output } from './output.ts';
@@ -102,7 +104,7 @@ function makeRegistry(
     model: () => model,
     // An endpoint of the command line is not remembered with the chat: a panel would not find it in its settings.
     modelPicker: (modelId) => ({ choices: [], selectedId: modelId ?? offlineGuideId, problem: null }),
-    tools: () => tools,
+    tools: (session) => [...tools, makeRecallTool(new StoredChats(store, session), () => systemTimers.now())],
     system: () => systemPrompt(path.basename(folder), 'a terminal'),
     now: Date.now,
     newId: ulid,

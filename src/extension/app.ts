@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { ulid } from 'ulid';
 import * as vscode from 'vscode';
+import { StoredChats } from '../core/runtime/earlierChats.ts';
 import { healRoutes } from '../core/runtime/healing.ts';
 import { PanelRoutes } from '../core/runtime/panelRoutes.ts';
 import { LifecycleHooks } from '../core/runtime/hooks.ts';
@@ -13,6 +14,7 @@ import { Store } from '../core/store/store.ts';
 import { focusedFollowInterval, unfocusedFollowInterval } from '../core/store/storeOptions.ts';
 import { reportFaults } from './faultReport.ts';
 import { systemPrompt } from '../core/runtime/systemPrompt.ts';
+import { makeRecallTool } from '../core/tools/recall.ts';
 import { makeWorkspaceTools } from '../core/tools/workspaceTools.ts';
 import type { HoldfastApi } from './api.ts';
 import { ChatList } from './chatList.ts';
@@ -62,7 +64,10 @@ export function createApp(context: vscode.ExtensionContext): App {
       store,
       model: (modelId) => models.model(modelId),
       modelPicker: (modelId) => models.picker(modelId),
-      tools: () => tools,
+      tools: (session) => [
+        ...tools,
+        makeRecallTool(new StoredChats(store, session), () => systemTimers.now()),
+      ],
       system: () => systemPrompt(vscode.workspace.name ?? null),
       now: Date.now,
       newId: ulid,

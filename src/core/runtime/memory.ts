@@ -33,14 +33,18 @@ export class DigestMemory implements MemoryProvider {
   }
 }
 
+/** Of the chat, not of the row: a compaction replaces what was kept instead of keeping it twice. */
+export function digestId(reader: ReadTransaction, sessionId: string): string {
+  return `digest:${rootOf(reader, sessionId)}`;
+}
+
 /** Null: there is nothing new to keep. */
 function newMemory(reader: ReadTransaction, sessionId: string, now: number): Memory | null {
   const session = getSession(reader, sessionId);
   if (session === null) return null;
   const text = digest(displayMessages(reader, sessionId).messages);
   if (text === '') return null;
-  // Of the chat, not of the row: a compaction replaces what was kept instead of keeping it twice.
-  const id = `digest:${rootOf(reader, sessionId)}`;
+  const id = digestId(reader, sessionId);
   const { workspaceUri } = session;
   const known = getMemory(reader, id);
   if (known?.text === text && known.workspaceUri === workspaceUri) return null;

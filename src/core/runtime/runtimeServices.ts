@@ -1,6 +1,7 @@
 /** What a runtime needs of its window. */
 import type { ChatModel } from '../models/chatModel.ts';
 import type { ModelPicker } from '../protocol/hostMessages.ts';
+import type { Session } from '../session/model.ts';
 import type { Store } from '../store/store.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ChatRuntime } from './chatRuntime.ts';
@@ -11,7 +12,8 @@ export interface RuntimeServices {
   /** The model for a chat; one that is not available any more answers with an error that says so. */
   readonly model: (modelId: string | null) => ChatModel;
   readonly modelPicker: (modelId: string | null) => ModelPicker;
-  readonly tools: () => readonly Tool[];
+  /** The tools of a chat. */
+  readonly tools: (session: Session) => readonly Tool[];
   readonly system: () => string;
   /** Unix time in milliseconds. */
   readonly now: () => number;

@@ -109,7 +109,7 @@ export class TurnRunner {
       history: toModelMessages(view.ownMessages()),
       system: services.system(),
       model: services.model(view.session.modelId),
-      tools: services.tools(),
+      tools: services.tools(view.session),
       emit: (event) => {
         if (this.#turn === turn) this.#emit(event);
       },

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { breathe } from './breathe.ts';
 import { decodeText, shorten, toLines } from './fileText.ts';
 import { LineRanking } from './lineRanking.ts';
 import { makePatternMatcher } from './patternMatcher.ts';
@@ -140,13 +141,6 @@ async function eachFile(
     }
   }
   return notes;
-}
-
-/** Lets the rest of the extension host run after every few milliseconds of work; resolves to the new start of work. */
-async function breathe(since: number): Promise<number> {
-  if (performance.now() - since < 10) return since;
-  await new Promise(setImmediate);
-  return performance.now();
 }
 
 /** Null for a file that is not searched: binary, too large, or gone since it was listed. */

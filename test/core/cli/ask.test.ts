@@ -8,7 +8,13 @@ import { listMemories } from '../../../src/core/store/memories.ts';
 import { makeRoute, panelRouteKey, saveRoute } from '../../../src/core/store/routes.ts';
 import type { Session } from '../../../src/core/session/model.ts';
 import { getSession, listSessions } from '../../../src/core/store/sessions.ts';
-import { failWith, reply, startModelServer, type ModelServer } from '../../support/modelServer.ts';
+import {
+  failWith,
+  reply,
+  replyWithToolCalls,
+  startModelServer,
+  type ModelServer,
+} from '../../support/modelServer.ts';
 import type { ModelServerRequest } from '../../support/modelServerRequest.ts';
 import { sampleWorkspace } from '../../support/vscode/paths.ts';
 import { until } from '../../support/vscode/until.ts';
@@ -108,6 +114,24 @@ describe('holdfast ask', function () {
     const { code, stdout } = await run(words, '', { folder: sampleWorkspace });
     assert.equal(code, 0);
     assert.match(stdout, /src\/pricing\.ts:\d+/);
+  });
+
+  it('lets the model recall what was said in an earlier chat of the current folder', async () => {
+    server.enqueue(reply('Agreed: pnpm it is.'));
+    assert.equal((await run(words('We use pnpm from now on'))).code, 0);
+    const call = { id: 'call', name: 'recall', arguments: '{"query":"pnpm"}' };
+    server.enqueue(replyWithToolCalls(call), reply('With pnpm.'));
+    const { code, stdout } = await run(words('How do we install packages?'));
+    assert.deepEqual([code, stdout], [0, 'With pnpm.\n']);
+    const answer = server.requests.at(-1)?.body.messages.at(-1);
+    assert.equal(answer?.role, 'tool');
+    const day = new Date().toISOString().slice(0, 10);
+    assert.match(
+      String(answer?.content),
+      new RegExp(
+        `^"We use pnpm from now on", ${day}:\n- Kept: .*pnpm.*\n- Assistant: Agreed: pnpm it is\\.\n- User: We use`,
+      ),
+    );
   });
 
   it('says why there is no answer, and keeps the prompt', async () => {
