@@ -1,5 +1,6 @@
 /** Commit by compare-and-append: optimistic, without locks. Synchronous from the catch-up to the decision. */
 import {
+  noSpaceError,
   StoreDamagedError,
   StoreOutdatedError,
   StoreStatementError,
@@ -193,7 +194,7 @@ export class Committer {
     if (next?.frame.transaction === transaction) return next;
     if (failure !== null) throw toWriteError(folder, failure);
     if (next === null && written < bytes.length) {
-      throw toWriteError(folder, Object.assign(new Error('short write'), { code: 'ENOSPC' }));
+      throw toWriteError(folder, noSpaceError('a short write'));
     }
     if (next === null && size >= journal.position + bytes.length) {
       throw new StoreDamagedError(journal.path, 'what was just written does not read back');

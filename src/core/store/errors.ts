@@ -169,15 +169,24 @@ export function systemErrorCode(error: unknown): string | null {
   return error.code;
 }
 
+const noSpaceCodes: ReadonlySet<string | null> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** Whether the disk is full or a quota used up, whoever says so. */
+export function isNoSpace(error: unknown): boolean {
+  return error instanceof StoreError ? error.reason === 'full' : noSpaceCodes.has(systemErrorCode(error));
+}
+
+/** For a write that took less than it was given: the system's own error comes with the next one only. */
+export function noSpaceError(detail: string): Error {
+  return Object.assign(new Error(detail), { code: 'ENOSPC' });
+}
+
 /** Turns an error of a write or sync into the StoreError that tells the user what to do. */
 export function toWriteError(folder: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
+  if (isNoSpace(error)) return new StoreFullError(folder, error);
   const code = systemErrorCode(error);
   switch (code) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-    case 'EFBIG':
-      return new StoreFullError(folder, error);
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':

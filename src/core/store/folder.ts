@@ -29,6 +29,7 @@ export const windowsFolderName = 'windows';
 /** Damaged files are moved here, never deleted. */
 export const asideFolderName = 'damaged';
 export const repairLockName = 'repair.lock';
+export const reserveName = 'reserve';
 
 export function journalName(generation: number): string {
   return `journal-${generation}.log`;

@@ -2,7 +2,7 @@
  * Opening a store that may be damaged. Damage is never opened over: a window that holds the state in memory is asked to save
  * it in a new generation; if there is none, what can be read is salvaged.
  */
-import { StoreDamagedError, StoreError, systemErrorCode } from './errors.ts';
+import { isNoSpace, StoreDamagedError, StoreError, systemErrorCode } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
 import { inFolder, journalName, listFolder, repairLockName } from './folder.ts';
 import { Journal } from './journal.ts';
@@ -38,8 +38,7 @@ export async function openRepairing(options: RepairOptions): Promise<OpenedRepli
       }
       opened.replica.close();
       if (deadline === null) {
-        deadline = options.clock() + options.patience;
-        sendRequest(options, 'confirm');
+        deadline = options.clock() + (askToConfirm(options) ? options.patience : 0);
       }
       await waitForChange(options, deadline);
     } catch (error) {
@@ -119,6 +118,18 @@ function signature(options: OpenOptions): string {
   const { files, folder } = options;
   const journal = inFolder(folder, journalName(listFolder(files, folder).journals.at(-1) ?? 0));
   return `${newestSnapshot(options)} ${journal} ${files.statusOf(journal)?.size ?? 0}`;
+}
+
+/** False: the disk is full, so the question cannot be put and there will be no answer. */
+function askToConfirm(options: RepairOptions): boolean {
+  try {
+    sendRequest(options, 'confirm');
+    return true;
+  } catch (error) {
+    if (!isNoSpace(error)) throw error;
+    options.log(`no window can be asked: ${String(error)}`);
+    return false;
+  }
 }
 
 function sendRequest({ files, folder }: OpenOptions, request: Request): void {

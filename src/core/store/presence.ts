@@ -3,7 +3,7 @@
  * runs (so a laptop's sleep kills nobody), on another host whether the file changed within 60 s of our own clock.
  */
 import * as v from 'valibot';
-import { systemErrorCode } from './errors.ts';
+import { isNoSpace, noSpaceError, systemErrorCode } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
 import { inFolder, windowsFolderName } from './folder.ts';
 import type { ProcessProbe } from './processProbe.ts';
@@ -39,15 +39,20 @@ export class Presence {
   readonly #seen = new Map<string, { modifiedAt: number; at: number }>();
   #timer: NodeJS.Timeout | null = null;
   #holds = false;
+  /** What our file says is not what it should say: the disk was full. The next beat writes it. */
+  #isStale = false;
 
   constructor(options: PresenceOptions) {
     this.#options = options;
     this.#folder = inFolder(options.folder, windowsFolderName);
   }
 
-  /** Throws what node:fs throws if the file cannot be written. */
+  /**
+   * Throws what node:fs throws if the file cannot be written; but on a full disk the window goes on without, since nobody
+   * can write anything there, and follows with the file when there is room.
+   */
   start(): void {
-    this.#write();
+    this.#announce();
     this.#timer = setInterval(() => this.#beat(), heartbeat).unref();
   }
 
@@ -74,7 +79,7 @@ export class Presence {
   setHolds(holds: boolean): void {
     if (this.#timer === null || this.#holds === holds) return;
     this.#holds = holds;
-    this.#write();
+    this.#announce();
   }
 
   /** Windows other than this one that live and hold the state. */
@@ -136,28 +141,49 @@ export class Presence {
   #beat(): void {
     const { files, windowId, log } = this.#options;
     try {
-      files.touch(this.#path(windowId));
+      if (!this.#isStale) {
+        files.touch(this.#path(windowId));
+        return;
+      }
     } catch (error) {
       log(`the presence file is written again: ${String(error)}`);
-      try {
-        this.#write();
-      } catch (failure) {
-        log(`the presence file cannot be written: ${String(failure)}`);
-      }
+    }
+    try {
+      this.#write();
+    } catch (failure) {
+      log(`the presence file cannot be written: ${String(failure)}`);
+    }
+  }
+
+  #announce(): void {
+    try {
+      this.#write();
+    } catch (error) {
+      if (!isNoSpace(error)) throw error;
+      this.#options.log(`the presence file cannot be written yet: ${String(error)}`);
     }
   }
 
   #write(): void {
     const { files, windowId, probe } = this.#options;
     const facts: PresenceFacts = { pid: probe.pid, start: probe.start, host: probe.host, holds: this.#holds };
+    const bytes = Buffer.from(JSON.stringify(facts));
+    this.#isStale = true;
     files.makeFolder(this.#folder);
     const path = this.#path(windowId);
     const temporary = `${path}.tmp`;
     files.remove(temporary);
     const descriptor = files.open(temporary, 'createNew');
-    files.append(descriptor, Buffer.from(JSON.stringify(facts)));
-    files.close(descriptor);
+    try {
+      if (files.append(descriptor, bytes) < bytes.length) throw noSpaceError('a short write');
+    } catch (error) {
+      files.remove(temporary);
+      throw error;
+    } finally {
+      files.close(descriptor);
+    }
     files.rename(temporary, path);
+    this.#isStale = false;
   }
 
   #path(windowId: string): string {

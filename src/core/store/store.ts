@@ -14,10 +14,11 @@
  */
 import { Changes, type StoreChange } from './changes.ts';
 import { workerRunner, type CheckpointRunner } from './checkpointRunner.ts';
-import { Committer } from './commit.ts';
+import { Committer, type Committed } from './commit.ts';
 import { lastDeletionSeq } from './deletion.ts';
 import { Durability } from './durability.ts';
 import {
+  isNoSpace,
   StoreClosedError,
   StoreDamagedError,
   StoreError,
@@ -38,6 +39,7 @@ import { loadEngine, type Engine } from './openDatabase.ts';
 import type { Request } from './replica.ts';
 import { Presence } from './presence.ts';
 import { oldFiles, purge } from './purge.ts';
+import { Reserve } from './reserve.ts';
 import { systemProbe } from './processProbe.ts';
 import {
   defaultJournalLimit,
@@ -83,6 +85,9 @@ export class Store {
   readonly #durability: Durability;
   readonly #committer: Committer;
   readonly #generations: Generations;
+  readonly #reserve: Reserve;
+  /** The window goes: see lastWords. */
+  #isLeaving = false;
   #isClosed = false;
   #followInterval: number;
   #followTimer: NodeJS.Timeout | null = null;
@@ -110,6 +115,7 @@ export class Store {
       // What was read may be in the page cache only: it is synced before anything rests on it.
       live.replica.durable,
     );
+    this.#reserve = new Reserve({ files, folder, clock, log });
     const durability = this.#durability;
     this.#committer = new Committer({ folder, live, makeId, durable: () => durability.seq });
     this.#generations = new Generations({
@@ -150,6 +156,7 @@ export class Store {
       return await Store.#openAs(options, files, engine, wasm, false);
     } catch (error) {
       if (error instanceof StoreError) throw error;
+      if (isNoSpace(error)) throw toWriteError(folder, error);
       const code = systemErrorCode(error);
       if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') {
         throw new StoreUnavailableError(folder, code ?? String(error), error);
@@ -318,6 +325,11 @@ export class Store {
     return this.#generations.settled();
   }
 
+  /** The window goes: what it still has to write may use up the reserve when the disk is full. */
+  lastWords(): void {
+    this.#isLeaving = true;
+  }
+
   /** Flushes and lets go of the files. Calling it again does nothing. Uses nothing but Node's file functions. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
@@ -333,12 +345,21 @@ export class Store {
   }
 
   #writeNow<T>(change: (writer: WriteTransaction) => T): Promise<T> {
-    const { value, seq, hasChanged } = this.#committer.commit(change);
+    const { value, seq, hasChanged } = this.#commit(change);
     if (hasChanged) {
       this.#changes.announce('own', seq);
       this.#generations.committed();
     }
     return this.#durability.wait(seq).then(() => value);
+  }
+
+  #commit<T>(change: (writer: WriteTransaction) => T): Committed<T> {
+    try {
+      return this.#committer.commit(change);
+    } catch (error) {
+      if (!this.#isLeaving || !isNoSpace(error) || !this.#reserve.giveUp()) throw error;
+      return this.#committer.commit(change);
+    }
   }
 
   async #writeAfterRepair<T>(change: (writer: WriteTransaction) => T): Promise<T> {
@@ -367,9 +388,19 @@ export class Store {
         throw new StoreUnavailableError(this.folder, 'it holds no chats and cannot be written to');
       }
     } else if (version < schemaVersion) await this.write((writer) => migrate(writer));
-    if (!this.isReadOnly && this.#live.replica.isTailAccepted) this.#committer.confirmTail();
+    if (!this.isReadOnly && this.#live.replica.isTailAccepted) this.#confirmTail();
     this.#finishPurge();
     this.follow(this.#followInterval);
+  }
+
+  /** On a full disk the next change does it. */
+  #confirmTail(): void {
+    try {
+      this.#committer.confirmTail();
+    } catch (error) {
+      if (!isNoSpace(error)) throw error;
+      this.#parts.log(`the end of the journal is not confirmed yet: ${String(error)}`);
+    }
   }
 
   /** A window deleted something and went before the files were gone that hold it. */
@@ -418,6 +449,7 @@ export class Store {
         const request = this.#live.replica.takeRequest();
         if (request !== null) void this.#answer(request);
         if (!this.isReadOnly) this.#generations.look();
+        if (!this.isReadOnly && !this.#isLeaving) this.#reserve.look();
       }
     } catch (error) {
       this.#parts.log(`following failed: ${String(error)}`);

@@ -13,7 +13,7 @@ import { Presence } from '../../../src/core/store/presence.ts';
 import { systemProbe, type ProcessProbe } from '../../../src/core/store/processProbe.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { buildCheckpointWorker } from '../../support/checkpointWorker.ts';
-import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
+import { addChat, addText, makeFolder, openStore, textsOf, until } from './support/stores.ts';
 import { wasmFile } from './support/values.ts';
 
 function names(folder: string, pattern: RegExp): string[] {
@@ -37,10 +37,6 @@ function flip(file: string, offset: number): void {
   const descriptor = fs.openSync(file, 'r+');
   fs.writeSync(descriptor, bytes, 0, bytes.length, 0);
   fs.closeSync(descriptor);
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 describe('generations', function () {

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
+import * as os from 'node:os';
 import * as path from 'node:path';
-import { makeFolder } from '../support/stores.ts';
+import { systemErrorCode } from '../../../../src/core/store/errors.ts';
+import { countMessages } from '../../../../src/core/store/messages.ts';
+import { setMeta } from '../../../../src/core/store/meta.ts';
+import { reserveSize } from '../../../../src/core/store/reserve.ts';
+import { openStore, until } from '../support/stores.ts';
 import { faultTable, type FaultRow } from './table.ts';
 import { Stage } from './stage.ts';
 
@@ -10,7 +15,7 @@ const file = path.resolve(import.meta.dirname, '../../../../docs/faults.md');
 
 /** A small file system in memory, which only root on Linux can make; null: with the reason. */
 function mountSmallDisk(): { folder: string } | { reason: string } {
-  const folder = makeFolder();
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-full-'));
   const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder], { encoding: 'utf8' });
   if (mount.error !== undefined) return { reason: mount.error.message };
   return mount.status === 0 ? { folder } : { reason: mount.stderr.trim() };
@@ -19,36 +24,97 @@ function mountSmallDisk(): { folder: string } | { reason: string } {
 describe('A disk that is really full', function () {
   this.timeout(60_000);
 
-  it('refuses what does not fit, names the disk, keeps all that fitted, and writes again after space is freed', async function () {
+  let folder: string;
+
+  before(function () {
     const disk = mountSmallDisk();
-    if ('reason' in disk) {
-      console.log(`      skipped: no small disk can be mounted here (${disk.reason})`);
-      return this.skip();
+    if ('folder' in disk) {
+      folder = disk.folder;
+      return;
     }
-    const { folder } = disk;
-    try {
-      const ballast = path.join(folder, 'ballast');
-      fs.writeFileSync(ballast, Buffer.alloc(1 << 20));
-      const stage = await Stage.make(folder);
-      let told = '';
-      for (let index = 0; told === ''; index++) {
-        assert.ok(index < 1000, 'the disk never became full');
-        try {
-          await stage.write(`${index} ${'x'.repeat(10_000)}`);
-        } catch (error) {
-          told = error instanceof Error ? error.message : String(error);
-        }
+    console.log(`      skipped: no small disk can be mounted here (${disk.reason})`);
+    this.skip();
+  });
+  afterEach(() => {
+    for (const name of fs.readdirSync(folder)) fs.rmSync(path.join(folder, name), { recursive: true });
+  });
+  after(() => {
+    spawnSync('umount', ['-l', folder]);
+    fs.rmSync(folder, { recursive: true });
+  });
+
+  it('refuses what does not fit, names the disk, keeps all that fitted, and writes again after space is freed', async () => {
+    const ballast = path.join(folder, 'ballast');
+    fs.writeFileSync(ballast, Buffer.alloc(1 << 20));
+    const stage = await Stage.make(folder);
+    let told = '';
+    for (let index = 0; told === ''; index++) {
+      assert.ok(index < 1000, 'the disk never became full');
+      try {
+        await stage.write(`${index} ${'x'.repeat(10_000)}`);
+      } catch (error) {
+        told = error instanceof Error ? error.message : String(error);
       }
-      assert.match(told, /no space left on the disk/);
-      assert.ok(stage.acknowledged.length > 100);
-      fs.rmSync(ballast);
-      await stage.resumes();
-      await stage.store.close();
-    } finally {
-      spawnSync('umount', ['-l', folder]);
     }
+    assert.match(told, /no space left on the disk/);
+    assert.ok(stage.acknowledged.length > 100);
+    fs.rmSync(ballast);
+    await stage.resumes();
+    await stage.store.close();
+  });
+
+  it('opens and is read, takes the last words of a window into its reserve, and has a reserve again when there is room', async () => {
+    const reserve = path.join(folder, 'reserve');
+    const hasReserve = (): boolean =>
+      (fs.statSync(reserve, { throwIfNoEntry: false })?.size ?? 0) === reserveSize;
+    const stage = await Stage.make(folder);
+    stage.store.follow(5);
+    await until(hasReserve);
+    fillUp(folder);
+    const told = await stage.refused('x'.repeat(10_000));
+    assert.match(told, /no space left on the disk/);
+
+    const other = await openStore({ folder, followInterval: 5 });
+    assert.equal(other.isReadOnly, false);
+    assert.equal(other.read(countMessages), stage.acknowledged.length);
+    await assert.rejects(
+      other.write((writer) => setMeta(writer, 'key', 'x'.repeat(10_000))),
+      /no space left/,
+    );
+
+    stage.store.lastWords();
+    await stage.write('x'.repeat(500_000));
+    assert.equal(hasReserve(), false);
+    await stage.store.close();
+    await other.close();
+
+    await stage.open();
+    await stage.keepsAll();
+    stage.store.follow(5);
+    fs.rmSync(path.join(folder, 'ballast'));
+    await stage.resumes();
+    stage.store.follow(5);
+    await until(hasReserve);
+    await stage.store.close();
   });
 });
+
+/** Until not one byte fits any more. */
+function fillUp(folder: string): void {
+  const descriptor = fs.openSync(path.join(folder, 'ballast'), 'a');
+  try {
+    for (let size = 1 << 16; size >= 1;) {
+      try {
+        fs.writeSync(descriptor, Buffer.alloc(size));
+      } catch (error) {
+        assert.equal(systemErrorCode(error), 'ENOSPC');
+        size /= 2;
+      }
+    }
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
 
 describe('A fault of the file system', function () {
   this.timeout(60_000);

@@ -69,3 +69,8 @@ export function addText(sessionId: string, text: string): (writer: WriteTransact
 export function textsOf(store: Store, sessionId: string): string[] {
   return store.read((reader) => listMessages(reader, sessionId)).map((message) => message.text);
 }
+
+/** Waits for what happens in the background; the test's own limit ends it. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
