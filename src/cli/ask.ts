@@ -14,6 +14,7 @@ import { StoredChats } from '../core/runtime/earlierChats.ts';
 import { LifecycleHooks } from '../core/runtime/hooks.ts';
 import { DigestMemory } from '../core/runtime/memory.ts';
 import { defaultLimits, RuntimeRegistry } from '../core/runtime/registry.ts';
+import { Rescue, rescuePlaces } from '../core/runtime/rescue.ts';
 import { messageOf } from '../core/runtime/problems.ts';
 import { systemPrompt } from '../core/runtime/systemPrompt.ts';
 import { systemTimers } from '../core/runtime/timers.ts';
@@ -112,6 +113,13 @@ function makeRegistry(
     timers: systemTimers,
     hooks: new LifecycleHooks(log),
     memory,
+    rescue: new Rescue({
+      storeFolder: store.folder,
+      places: rescuePlaces(store.folder),
+      newId: ulid,
+      now: Date.now,
+      log,
+    }),
     limits: () => defaultLimits,
     log,
   });

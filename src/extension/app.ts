@@ -3,16 +3,16 @@ import { readFile } from 'node:fs/promises';
 import { ulid } from 'ulid';
 import * as vscode from 'vscode';
 import { StoredChats } from '../core/runtime/earlierChats.ts';
-import { healRoutes } from '../core/runtime/healing.ts';
 import { PanelRoutes } from '../core/runtime/panelRoutes.ts';
 import { LifecycleHooks } from '../core/runtime/hooks.ts';
 import { DigestMemory } from '../core/runtime/memory.ts';
 import { RuntimeRegistry } from '../core/runtime/registry.ts';
 import { systemTimers } from '../core/runtime/timers.ts';
-import { recoverInterrupted } from '../core/runtime/recovery.ts';
+import { Rescue, rescuePlaces } from '../core/runtime/rescue.ts';
+import { startWindow } from '../core/runtime/startWindow.ts';
 import { Store } from '../core/store/store.ts';
 import { focusedFollowInterval, unfocusedFollowInterval } from '../core/store/storeOptions.ts';
-import { reportFaults } from './faultReport.ts';
+import { reportFaults, reportHealed, reportRescued } from './faultReport.ts';
 import { systemPrompt } from '../core/runtime/systemPrompt.ts';
 import { makeRecallTool } from '../core/tools/recall.ts';
 import { makeWorkspaceTools } from '../core/tools/workspaceTools.ts';
@@ -55,10 +55,12 @@ export function createApp(context: vscode.ExtensionContext): App {
       checkpointWorkerFile: vscode.Uri.joinPath(distribution, 'checkpoint.cjs').fsPath,
       windowId: ulid(),
       log,
+      onHealed: reportHealed,
     });
     const isWindowAlive = (windowId: string) => store.isWindowAlive(windowId);
-    await recoverInterrupted(store, isWindowAlive, Date.now());
-    await healRoutes(store, { isWindowAlive, log });
+    const places = rescuePlaces(context.globalStorageUri.fsPath);
+    const rescue = new Rescue({ storeFolder: store.folder, places, newId: ulid, now: Date.now, log });
+    const rescued = await startWindow({ store, rescue, now: Date.now, log });
     const routes = new PanelRoutes({ store, workspaceUri: workspaceIdentity().uri, now: Date.now });
     const registry = new RuntimeRegistry({
       store,
@@ -75,12 +77,14 @@ export function createApp(context: vscode.ExtensionContext): App {
       timers: systemTimers,
       hooks,
       memory: new DigestMemory(store, Date.now),
+      rescue,
       limits: lifecycleLimits,
       log,
     });
     models.onDidChange(() => registry.modelsChanged());
     followByFocus(store, disposables);
     void reportFaults(store);
+    void reportRescued(rescued);
     return { store, registry, routes };
   };
   const core = new CoreAccess(openCore);

@@ -301,8 +301,11 @@ export class ChatPanel implements Viewer {
     const core = this.#services.core.current;
     if (core === null) return;
     try {
-      await core.routes.closed(this.panelId);
-      if (this.#runtime !== null) await core.registry.detach(this.#runtime, this, 'disposed');
+      try {
+        await core.routes.closed(this.panelId);
+      } finally {
+        if (this.#runtime !== null) await core.registry.detach(this.#runtime, this, 'disposed');
+      }
     } catch (error) {
       this.#services.log(`closing the panel of ${this.sessionId}: ${messageOf(error)}`);
     }

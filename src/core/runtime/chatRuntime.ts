@@ -5,7 +5,7 @@
  * Every change goes one way: event → reducer → recorder (store) and viewers. A prompt is durable before its request leaves.
  */
 import type { StopReason } from '../session/events.ts';
-import { makeMessage, type Draft, type Message, type Session } from '../session/model.ts';
+import { makeMessage, type Draft, type Message, type Problem, type Session } from '../session/model.ts';
 import { isArchived, isRecoverable } from '../session/reasons.ts';
 import type { ChatState } from '../session/reducer.ts';
 import { isDeleted } from '../store/deletion.ts';
@@ -14,6 +14,7 @@ import type { Lease } from '../store/leases.ts';
 import { supersedeMessages } from '../store/messages.ts';
 import { getSession, insertSession, reopenSession, updateSession } from '../store/sessions.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
+import type { ChatRecord } from '../store/transfer/records.ts';
 import { ChatView } from './chatView.ts';
 import { DraftKeeper } from './draftKeeper.ts';
 import { Following } from './following.ts';
@@ -58,7 +59,7 @@ export class ChatRuntime {
       write: (change) => this.#write(change),
       message: (id) => this.#view.state.messages.findLast((message) => message.id === id),
       onSaved: (ids) => this.#view.apply({ type: 'messagesSaved', ids: [...ids] }),
-      onProblem: (problem) => this.#view.apply({ type: 'savingChanged', problem }),
+      onProblem: (problem) => this.#savingChanged(problem),
       isFinal: (error) => this.#isRefused(error),
     });
     for (const message of chat.messages) this.#recorder.markStored(message);
@@ -108,7 +109,25 @@ export class ChatRuntime {
 
   /** Something of this chat is not on disk yet: the runtime must not be given back. */
   get hasUnwritten(): boolean {
-    return this.#recorder.hasUnwritten && this.#view.state.owner === 'here';
+    return this.#hasUnwrittenMessages || this.#draft.hasUnwritten;
+  }
+
+  /** Why something of this chat could not be saved, and waits to be; null: nothing does. */
+  get savingProblem(): Problem | null {
+    return this.hasUnwritten ? this.#view.state.savingProblem : null;
+  }
+
+  /** What is not known to be on disk, as records that can be brought in later; empty: nothing. */
+  unsaved(): ChatRecord[] {
+    const { session } = this;
+    const { id: sessionId } = session;
+    const messages = this.#hasUnwrittenMessages ? this.#recorder.unwritten() : [];
+    const records: ChatRecord[] = messages.map((message) => ({ type: 'message', message }));
+    if (this.#draft.hasUnwritten)
+      records.push({ type: 'draft', key: sessionId, sessionId, draft: this.draft });
+    return records.length === 0
+      ? []
+      : [{ type: 'chat', session, wasShownByPanel: this.#isPanel }, ...records];
   }
 
   get draft(): Draft {
@@ -259,7 +278,7 @@ export class ChatRuntime {
       return;
     }
     if (isLost) this.#ownership.forget();
-    if (this.hasUnwritten) return; // what is only here must not be replaced by what is stored
+    if (this.#hasUnwrittenMessages) return; // what is only here must not be replaced by what is stored
     this.#following.catchUp();
   }
 
@@ -340,6 +359,10 @@ export class ChatRuntime {
     this.#view.dispose();
   }
 
+  get #hasUnwrittenMessages(): boolean {
+    return this.#recorder.hasUnwritten && this.#view.state.owner === 'here';
+  }
+
   /** The prompt waits in memory like an answer whose write failed; a chat that is not stored yet gets its title with its row. */
   #takeUnsaved(message: Message, titled: Titled | null, draft: Draft): void {
     if (titled !== null) this.#setSession({ ...this.session, ...titled });
@@ -386,12 +409,12 @@ export class ChatRuntime {
       });
       if (isNew) this.readSessionAgain(); // it is a chat now, which its panel's route may name
       if (this.#view.state.savingProblem !== null && !this.#recorder.isFailing) {
-        this.#view.apply({ type: 'savingChanged', problem: null });
+        this.#savingChanged(null);
       }
       return true;
     } catch (error) {
       this.#services.log(`draft of ${id} not saved: ${String(error)}`);
-      this.#view.apply({ type: 'savingChanged', problem: describeStoreProblem(error) });
+      this.#savingChanged(describeStoreProblem(error));
       return isRefusedForGood(error);
     }
   }
@@ -400,6 +423,11 @@ export class ChatRuntime {
   #insertSession(writer: WriteTransaction): void {
     if (isDeleted(writer, this.session.id)) throw deletedError();
     insertSession(writer, this.session);
+  }
+
+  #savingChanged(problem: Problem | null): void {
+    this.#view.apply({ type: 'savingChanged', problem });
+    this.#services.onChange(this);
   }
 
   #setSession(session: Session): void {

@@ -13,6 +13,8 @@ export class DraftKeeper {
   #current: Draft;
   #waitingSince: number | null = null;
   #timer: NodeJS.Timeout | null = null;
+  /** Writes under way. */
+  #saving = 0;
 
   /** `save` writes the draft, reports its own failures and says whether it succeeded; a failed one is tried again. */
   constructor(initial: Draft, save: (draft: Draft) => Promise<boolean>) {
@@ -22,6 +24,11 @@ export class DraftKeeper {
 
   get current(): Draft {
     return this.#current;
+  }
+
+  /** The newest is not known to be on disk. */
+  get hasUnwritten(): boolean {
+    return this.#waitingSince !== null || this.#saving > 0;
   }
 
   /** Takes a newer draft; an older one (a page restored from before a send) is ignored. */
@@ -48,7 +55,9 @@ export class DraftKeeper {
   async flush(): Promise<void> {
     if (this.#waitingSince === null) return;
     this.#cancel();
-    if (await this.#save(this.#current)) return;
+    this.#saving += 1;
+    const isSaved = await this.#save(this.#current).finally(() => (this.#saving -= 1));
+    if (isSaved) return;
     this.#waitingSince ??= performance.now();
     this.#flushAfter(retryMs);
   }

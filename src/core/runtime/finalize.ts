@@ -16,9 +16,13 @@ import type { WriteTransaction } from '../store/transaction.ts';
 import type { ChatRuntime } from './chatRuntime.ts';
 import type { LifecycleHooks } from './hooks.ts';
 import type { MemoryProvider } from './memory.ts';
+import type { Rescue } from './rescue.ts';
+import { waitAtMost, type Timers } from './timers.ts';
 
 /** How long a running turn may take to stop before the teardown goes on without it. */
 const interruptPatienceMs = 5000;
+/** How long a window that goes waits for its disk before the words are put elsewhere; it has 5 s for everything. */
+const flushPatienceMs = 2000;
 
 export interface FinalizeServices {
   readonly store: Store;
@@ -26,6 +30,9 @@ export interface FinalizeServices {
   readonly memory: MemoryProvider;
   readonly now: () => number;
   readonly log: (line: string) => void;
+  readonly timers: Timers;
+  /** Keeps elsewhere what could not be saved; null: it is to be forgotten with the chat. */
+  readonly rescue: Rescue | null;
   /** Whether a window is still there; one of which that cannot be told counts as alive, so that its row is spared. */
   readonly isWindowAlive: (windowId: string) => boolean;
   /** How an explicit reason ends the chat; absent: by archiving its lineage. */
@@ -56,7 +63,12 @@ export async function finalize(
   const { id: sessionId, source, modelId } = runtime.session;
 
   await contained('interrupt', () => runtime.interrupt(reason === 'host_shutdown' ? 0 : interruptPatienceMs));
-  await contained('flush', () => runtime.flush());
+  await contained('flush', () =>
+    reason === 'host_shutdown'
+      ? waitAtMost(services.timers, flushPatienceMs, runtime.flush())
+      : runtime.flush(),
+  );
+  await contained('rescue', () => services.rescue?.keep(sessionId, runtime.unsaved()));
   await contained('end hooks', () =>
     hooks.fireSessionEnd({ sessionId, completed: false, interrupted: true, model: modelId, source }),
   );

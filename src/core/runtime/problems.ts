@@ -30,7 +30,8 @@ export function mayBeSavedLater(error: unknown): boolean {
 /** Something the user asked for that cannot be done now; `message` says why and what to do instead. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
-  readonly reason: 'archived' | 'deleted' | 'running' | 'empty' | 'not_found' | 'nothing_to_do' | 'not_owned';
+  readonly reason:
+    'archived' | 'deleted' | 'running' | 'empty' | 'not_found' | 'nothing_to_do' | 'not_owned' | 'not_saved';
 
   constructor(reason: RefusedError['reason'], message: string) {
     super(message);

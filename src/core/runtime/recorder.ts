@@ -51,6 +51,8 @@ export class Recorder {
   readonly #options: RecorderOptions;
   readonly #stored = new Map<string, Stored>();
   readonly #dirty = new Set<string>();
+  /** What writes under way hold; they may fail yet. */
+  readonly #underWay = new Set<readonly Message[]>();
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | null = null;
   #retryMs = firstRetryMs;
@@ -73,6 +75,14 @@ export class Recorder {
   /** Whether anything is not written yet that this runtime may still write. */
   get hasUnwritten(): boolean {
     return this.#dirty.size > 0 && !this.#isRefused;
+  }
+
+  /** What is not known to be on disk and may still be written by this runtime. */
+  unwritten(): Message[] {
+    if (this.#isRefused) return [];
+    const ids = new Set([...this.#underWay].flatMap((messages) => messages.map(({ id }) => id)));
+    for (const id of this.#dirty) ids.add(id);
+    return this.#messages(ids);
   }
 
   /** The last write failed, and the next one has not succeeded yet. */
@@ -102,10 +112,8 @@ export class Recorder {
   flush(): Promise<void> {
     this.#cancelTimer();
     if (this.#dirty.size === 0) return this.#writes;
-    const written = [...this.#dirty].flatMap((id) => {
-      const message = this.#options.message(id);
-      return message === undefined ? [] : [message];
-    });
+    const written = this.#messages(this.#dirty);
+    this.#underWay.add(written);
     this.#dirty.clear();
     this.#waitingBytes = 0;
     const stored = this.#stored;
@@ -130,7 +138,12 @@ export class Recorder {
     this.#cancelTimer();
   }
 
+  #messages(ids: ReadonlySet<string>): Message[] {
+    return [...ids].flatMap((id) => this.#options.message(id) ?? []);
+  }
+
   #succeeded(written: readonly Message[]): void {
+    this.#underWay.delete(written);
     for (const message of written) this.#uncertain.delete(message.id);
     this.#retryMs = firstRetryMs;
     this.#isRefused = false;
@@ -143,6 +156,7 @@ export class Recorder {
   }
 
   #failed(written: readonly Message[], error: unknown): void {
+    this.#underWay.delete(written);
     for (const message of written) {
       this.#dirty.add(message.id);
       this.#uncertain.add(message.id);

@@ -18,6 +18,7 @@ import { loadChat, type LoadedChat } from './loadChat.ts';
 import type { MemoryProvider } from './memory.ts';
 import { deletedError, messageOf, RefusedError } from './problems.ts';
 import { recoverInterrupted } from './recovery.ts';
+import type { Rescue } from './rescue.ts';
 import type { RuntimeServices } from './runtimeServices.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -38,6 +39,7 @@ const ownerCheckMs = 1000;
 export interface RegistryServices extends Omit<RuntimeServices, 'onChange'> {
   readonly hooks: LifecycleHooks;
   readonly memory: MemoryProvider;
+  readonly rescue: Rescue;
   /** Read at each use, because settings change. */
   readonly limits: () => LifecycleLimits;
 }
@@ -107,9 +109,9 @@ export class RuntimeRegistry {
     return [...this.#entries].flatMap(({ runtime }) => (runtime.isRunning ? [runtime.session] : []));
   }
 
-  /** Ids of chats that have something in memory that is not on disk. */
+  /** Whether something of the chat could not be saved and is in memory only. */
   isUnsaved(sessionId: string): boolean {
-    return this.get(sessionId)?.hasUnwritten ?? false;
+    return (this.get(sessionId)?.savingProblem ?? null) !== null;
   }
 
   isRunning(sessionId: string): boolean {
@@ -178,6 +180,7 @@ export class RuntimeRegistry {
   async archive(sessionId: string): Promise<void> {
     this.#refuseUnlessStored(sessionId);
     const runtime = await this.open(sessionId);
+    await refuseWhileUnsaved(runtime);
     const entry = this.#entryFor(runtime);
     if (entry !== null) await this.#finalize(entry, 'archived');
     // Once more, which changes nothing as a rule: a failure of the teardown's step is contained, and the user must learn of it.
@@ -193,6 +196,7 @@ export class RuntimeRegistry {
   async archiveAndStartNew(sessionId: string, origin: string, newChat: NewChat): Promise<Session> {
     this.#refuseUnlessStored(sessionId);
     const runtime = await this.open(sessionId);
+    await refuseWhileUnsaved(runtime);
     const entry = this.#entryFor(runtime);
     const now = this.#services.now();
     const newSession = sessionOf(newChat, now);
@@ -241,7 +245,7 @@ export class RuntimeRegistry {
     const deletion = this.refuseDeletion(sessionId);
     const entry = runtime === null ? null : this.#entryFor(runtime);
     const end = (writer: WriteTransaction): void => deleteLineage(writer, deletion);
-    if (entry !== null) await this.#finalize(entry, 'archived', end);
+    if (entry !== null) await this.#finalize(entry, 'archived', end, null);
     // The step that ends the row may have failed and was contained; here the user must learn of it.
     if (store.read((reader) => getSession(reader, sessionId)) !== null) await store.write(end);
     this.lookAtForks();
@@ -278,6 +282,7 @@ export class RuntimeRegistry {
   async shutDown(): Promise<void> {
     if (this.#isShutDown) return;
     this.#isShutDown = true;
+    this.#services.store.lastWords();
     this.#stopFollowing();
     this.#cancelOwnerCheck();
     await Promise.all([...this.#entries].map((entry) => this.#finalize(entry, 'host_shutdown')));
@@ -297,9 +302,14 @@ export class RuntimeRegistry {
     await this.#finalize(entry, reason);
   }
 
-  #finalize(entry: Entry, reason: EndReason, end?: (writer: WriteTransaction) => void): Promise<void> {
+  #finalize(
+    entry: Entry,
+    reason: EndReason,
+    end?: (writer: WriteTransaction) => void,
+    rescue: Rescue | null = this.#lifecycle.rescue,
+  ): Promise<void> {
     if (entry.finalizing !== null && isAutomatic(reason)) return entry.finalizing;
-    const { store, now, log, isWindowAlive } = this.#services;
+    const { store, now, log, timers, isWindowAlive } = this.#services;
     const { hooks, memory } = this.#lifecycle;
     this.#stopGrace(entry);
     entry.cancelIdle();
@@ -309,6 +319,8 @@ export class RuntimeRegistry {
       memory,
       now,
       log,
+      timers,
+      rescue,
       isWindowAlive,
       ...(end === undefined ? {} : { end }),
       remove: () => this.#entries.delete(entry),
@@ -343,7 +355,12 @@ export class RuntimeRegistry {
     const load = (): LoadedChat | null => store.read((reader) => loadChat(reader, sessionId));
     const chat = load();
     if (chat?.messages.some(({ status }) => status === 'streaming') !== true) return chat;
-    await recoverInterrupted(store, isWindowAlive, now());
+    try {
+      await recoverInterrupted(store, isWindowAlive, now());
+    } catch (error) {
+      this.#services.log(`answers of dead windows could not be marked: ${messageOf(error)}`);
+      return chat; // what cannot be written can be read
+    }
     return load();
   }
 
@@ -464,4 +481,13 @@ export class RuntimeRegistry {
 function sessionOf({ source = 'panel', title, ...chat }: NewChat, createdAt: number): Session {
   const titled = title === undefined ? {} : { title, titleSource: 'user' as const };
   return makeSession({ ...chat, ...titled, source, createdAt });
+}
+
+/** What is in memory only would go with the runtime. Throws a RefusedError. */
+async function refuseWhileUnsaved(runtime: ChatRuntime): Promise<void> {
+  if (runtime.savingProblem === null) return;
+  await runtime.flush();
+  const problem = runtime.savingProblem;
+  if (problem === null) return;
+  throw new RefusedError('not_saved', `Something of this chat is not saved yet. ${problem.message}`);
 }

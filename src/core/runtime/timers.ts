@@ -7,6 +7,20 @@ export interface Timers {
   after(milliseconds: number, run: () => void): () => void;
 }
 
+/** Waits for the promise, but no longer than that many milliseconds. Rejects if it rejects meanwhile. */
+export async function waitAtMost(
+  timers: Timers,
+  milliseconds: number,
+  promise: Promise<unknown>,
+): Promise<void> {
+  let cancel: () => void = () => undefined;
+  const patience = new Promise<void>((resolve) => {
+    cancel = timers.after(milliseconds, resolve);
+  });
+  await Promise.race([promise, patience]);
+  cancel();
+}
+
 export const systemTimers: Timers = {
   now: () => performance.now(),
   after(milliseconds, run) {

@@ -5,6 +5,7 @@ import { toModelMessages } from '../session/projection.ts';
 import type { ChatView } from './chatView.ts';
 import type { Recorder } from './recorder.ts';
 import type { RuntimeServices } from './runtimeServices.ts';
+import { waitAtMost } from './timers.ts';
 
 /** A turn that asks for tools more often than this is taken to go in circles. */
 const maxSteps = 25;
@@ -82,14 +83,7 @@ export class TurnRunner {
     const turn = this.#turn;
     if (turn === null) return;
     turn.controller.abort();
-    if (patienceMs > 0) {
-      let cancel: () => void = () => undefined;
-      const patience = new Promise<void>((resolve) => {
-        cancel = this.#options.services.timers.after(patienceMs, resolve);
-      });
-      await Promise.race([turn.done, patience]);
-      cancel();
-    }
+    if (patienceMs > 0) await waitAtMost(this.#options.services.timers, patienceMs, turn.done);
     if (this.#turn === turn) this.#abandon();
   }
 

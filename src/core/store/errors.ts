@@ -93,12 +93,12 @@ export class StoreReplayError extends StoreError {
   }
 }
 
-/** Another window runs a newer version of the extension and changed the format. */
+/** A newer version of the extension changed the format: in another window, or in one that was open before. */
 export class StoreOutdatedError extends StoreError {
   constructor(access: 'reading' | 'writing') {
     super(
       'outdated',
-      `Another window runs a newer version of Holdfast that changed how chats are stored, so ${access} is no longer possible here. Reload this window.`,
+      `A newer version of Holdfast changed how these chats are stored, so ${access} them is not possible with this version. Update Holdfast if it is not up to date, then reload the window.`,
     );
   }
 }

@@ -26,6 +26,18 @@ export function listFaults(reader: ReadTransaction): Fault[] {
   }));
 }
 
+/** What the user is told of it. */
+export function describeFault({ missing, failed, applied, aside }: Fault, folder: string): string {
+  const lost = missing.reduce((count, [first, last]) => count + last - first + 1, failed);
+  const losses =
+    lost === 0
+      ? 'and none is known to be missing.'
+      : `and ${lost} could not, so words may be missing in a chat. If you have a backup, Bring In Chats adds what is missing here.`;
+  const kept =
+    aside.length === 0 ? '' : ` The damaged files were kept in its folder "damaged": ${aside.join(', ')}.`;
+  return `The chat storage in ${folder} was damaged and has been repaired. Of the changes since its last good copy, ${applied} could be read ${losses}${kept}`;
+}
+
 /** The user has seen it. */
 export function dismissFault(writer: WriteTransaction, key: string): void {
   writer.run('DELETE FROM meta WHERE key = ?', [key]);

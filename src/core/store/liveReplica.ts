@@ -16,6 +16,8 @@ export interface LiveOptions extends Omit<RepairOptions, 'onMove'> {
   readonly onLeave: (left: Journal) => void;
   /** A new generation began, sealed by that window; null: found at an open. */
   readonly onGeneration: (sealedBy: string | null) => void;
+  /** The files were lost under this window, which made them again. */
+  readonly onHealed: (cause: DisplacedError['reason']) => void;
   /** The state changed by others' frames. */
   readonly onAdvance: (seq: number) => void;
 }
@@ -189,7 +191,10 @@ export class LiveReplica {
     if (access === 'append' && error.reason !== 'slept') {
       files.makeFolder(folder);
       const newest = listFolder(files, folder).snapshots[0]?.generation ?? 0;
-      if (newest <= this.replica.journal.generation) this.#saveMemory();
+      if (newest <= this.replica.journal.generation) {
+        this.#saveMemory();
+        this.#options.onHealed(error.reason);
+      }
     }
     this.#replace(openReplica(this.#openOptions()));
   }
@@ -216,4 +221,10 @@ export class LiveReplica {
     this.#options.onGeneration(null);
     this.#options.onAdvance(opened.replica.position.seq);
   }
+}
+
+/** What the user is told of it. */
+export function describeHealed(cause: DisplacedError['reason'], folder: string): string {
+  const happened = cause === 'truncated' ? 'cut short' : 'deleted';
+  return `Files of the chat storage in ${folder} were ${happened} while Holdfast was running. They were made again from what this window holds. Verify Store checks them all.`;
 }

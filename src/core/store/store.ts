@@ -32,7 +32,7 @@ import {
 import { nodeFiles, type FileLayer } from './fileLayer.ts';
 import { Generations } from './generations.ts';
 import type { Journal } from './journal.ts';
-import { LiveReplica } from './liveReplica.ts';
+import { describeHealed, LiveReplica } from './liveReplica.ts';
 import { writeMark } from './mark.ts';
 import { migrate, readSchemaVersion, schemaVersion } from './migrations.ts';
 import { loadEngine, type Engine } from './openDatabase.ts';
@@ -208,6 +208,7 @@ export class Store {
         patience: options.patience ?? defaultPatience,
         onLeave: (journal) => events.onLeave(journal),
         onGeneration: (sealedBy) => events.onGeneration(sealedBy),
+        onHealed: (cause) => options.onHealed?.(describeHealed(cause, folder)),
         onAdvance: (seq) => events.onAdvance(seq),
       });
       const parts = { options, files, engine, runner, isReadOnly, presence, log, clock, makeId };

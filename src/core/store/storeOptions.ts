@@ -20,6 +20,8 @@ export interface StoreOptions {
   readonly makeId?: () => string;
   readonly files?: FileLayer;
   readonly log?: (line: string) => void;
+  /** Told when the files were lost under this window and it made them again from what it holds: a sentence for the user. */
+  readonly onHealed?: (what: string) => void;
   /** How often the journal is looked at for other windows' changes, in milliseconds; 0: only when asked. */
   readonly followInterval?: number;
   /** How long after the last sync the mark is written, in milliseconds. */

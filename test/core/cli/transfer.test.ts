@@ -112,6 +112,7 @@ describe('holdfast backup and restore', function () {
     knownChats: v.number(),
     messages: v.number(),
     knownMessages: v.number(),
+    drafts: v.number(),
   });
 
   it('bring everything to an empty folder, and a second time nothing', async () => {
@@ -131,8 +132,8 @@ describe('holdfast backup and restore', function () {
     const target = makeFolder();
     const restore = (): Promise<v.InferOutput<typeof mergeSchema>> =>
       runJson(mergeSchema, ['restore', file, '--store', target]);
-    assert.deepEqual(await restore(), { chats: 2, knownChats: 0, messages: 4, knownMessages: 0 });
-    assert.deepEqual(await restore(), { chats: 0, knownChats: 2, messages: 0, knownMessages: 4 });
+    assert.deepEqual(await restore(), { chats: 2, knownChats: 0, messages: 4, knownMessages: 0, drafts: 0 });
+    assert.deepEqual(await restore(), { chats: 0, knownChats: 2, messages: 0, knownMessages: 4, drafts: 0 });
     const restored = await openStore({ folder: target });
     assert.deepEqual(textsOf(restored, chat.id), texts);
     const list = (where: string) => runJson(listSchema, ['list', '--store', where]);
@@ -157,7 +158,7 @@ describe('holdfast backup and restore', function () {
       writer.run(`UPDATE messages SET content = 'changed' WHERE session_id = ? AND seq = 2`, [chat.id]);
     });
     const report = await runJson(mergeSchema, ['restore', file, '--store', folder]);
-    assert.deepEqual(report, { chats: 0, knownChats: 1, messages: 0, knownMessages: 2 });
+    assert.deepEqual(report, { chats: 0, knownChats: 1, messages: 0, knownMessages: 2, drafts: 0 });
     assert.deepEqual(textsOf(window, chat.id), ['one', 'changed']);
     assert.equal((await runJson(listSchema, ['list', '--store', folder]))[0]?.title, 'mine');
   });

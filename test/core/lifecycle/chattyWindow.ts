@@ -5,11 +5,11 @@
 import { ulid } from 'ulid';
 import type { ChatModel, ModelEvent } from '../../../src/core/models/chatModel.ts';
 import type { HostMessage } from '../../../src/core/protocol/hostMessages.ts';
-import { healRoutes } from '../../../src/core/runtime/healing.ts';
 import { LifecycleHooks } from '../../../src/core/runtime/hooks.ts';
 import { DigestMemory } from '../../../src/core/runtime/memory.ts';
 import { describeStoreProblem } from '../../../src/core/runtime/problems.ts';
-import { recoverInterrupted } from '../../../src/core/runtime/recovery.ts';
+import { Rescue } from '../../../src/core/runtime/rescue.ts';
+import { startWindow } from '../../../src/core/runtime/startWindow.ts';
 import { defaultLimits, RuntimeRegistry } from '../../../src/core/runtime/registry.ts';
 import { systemTimers } from '../../../src/core/runtime/timers.ts';
 import { Store } from '../../../src/core/store/store.ts';
@@ -46,8 +46,8 @@ async function main(): Promise<void> {
   const [folder = '', wasm = '', name = '', ...chats] = process.argv.slice(2);
   const store = await Store.open({ folder, wasm, checkpointWorkerFile: null, windowId: ulid() });
   const isWindowAlive = (id: string) => store.isWindowAlive(id);
-  await recoverInterrupted(store, isWindowAlive, Date.now());
-  await healRoutes(store, { isWindowAlive, log });
+  const rescue = new Rescue({ storeFolder: folder, places: [], newId: ulid, now: Date.now, log });
+  await startWindow({ store, rescue, now: Date.now, log });
   const registry = new RuntimeRegistry({
     store,
     model: () => model(name),
@@ -61,6 +61,7 @@ async function main(): Promise<void> {
     timers: systemTimers,
     hooks: new LifecycleHooks(log),
     memory: new DigestMemory(store, Date.now),
+    rescue,
     limits: () => defaultLimits,
   });
   for (let turn = 0; ; turn++) {

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
-import { healRoutes } from '../../../src/core/runtime/healing.ts';
 import { LifecycleHooks } from '../../../src/core/runtime/hooks.ts';
 import { DigestMemory } from '../../../src/core/runtime/memory.ts';
 import { PanelRoutes } from '../../../src/core/runtime/panelRoutes.ts';
-import { recoverInterrupted } from '../../../src/core/runtime/recovery.ts';
 import { RuntimeRegistry, type LifecycleLimits, type NewChat } from '../../../src/core/runtime/registry.ts';
+import { Rescue, type RescuedFile } from '../../../src/core/runtime/rescue.ts';
+import { startWindow } from '../../../src/core/runtime/startWindow.ts';
 import type { FileLayer } from '../../../src/core/store/fileLayer.ts';
 import { Store } from '../../../src/core/store/store.ts';
 import { PlayedModel, PlayedTimers, RecordingViewer } from '../runtime/kit.ts';
@@ -86,6 +86,8 @@ export interface LiveWindow {
   readonly routes: PanelRoutes;
   readonly timers: PlayedTimers;
   readonly hooks: LifecycleHooks;
+  /** What it found at its start. */
+  readonly rescued: readonly RescuedFile[];
   /** What every chat shows here, by the chat's first id. */
   readonly panels: Map<string, Panel>;
   readonly log: string[];
@@ -118,11 +120,18 @@ export async function until(condition: () => boolean, what: string): Promise<voi
 }
 
 export class World {
-  readonly folder = mkdtempSync(join(tmpdir(), 'holdfast-lifecycle-'));
-  /** Nothing can be written while it is. */
+  readonly folder: string;
+  /** Where windows keep what they cannot save. */
+  readonly rescuePlaces: string[];
+  /** Nothing can be written into the store while it is. */
   isDiskFull = false;
   readonly #opened: LiveWindow[] = [];
   readonly #deadProcesses = new Set<number>();
+
+  constructor(folder = mkdtempSync(join(tmpdir(), 'holdfast-lifecycle-'))) {
+    this.folder = folder;
+    this.rescuePlaces = [join(folder, 'rescue')];
+  }
 
   /** Starts a window, as the extension does: answers of the dead are marked, routes healed. */
   async start(limits: Partial<LifecycleLimits> = {}): Promise<LiveWindow> {
@@ -131,8 +140,14 @@ export class World {
     const log: string[] = [];
     const write = (line: string) => void log.push(line);
     const isWindowAlive = (id: string) => store.isWindowAlive(id);
-    await recoverInterrupted(store, isWindowAlive, Date.now());
-    await healRoutes(store, { isWindowAlive, log: write });
+    const rescue = new Rescue({
+      storeFolder: this.folder,
+      places: this.rescuePlaces,
+      newId: ulid,
+      now: Date.now,
+      log: write,
+    });
+    const rescued = await startWindow({ store, rescue, now: Date.now, log: write });
     const timers = new PlayedTimers();
     const hooks = new LifecycleHooks(write);
     const models = new Map<string, PlayedModel>();
@@ -154,6 +169,7 @@ export class World {
       timers,
       hooks,
       memory: new DigestMemory(store, Date.now),
+      rescue,
       limits: () => ({ graceMs: 20_000, idleMs: 30 * minute, maximumRuntimes, ...limits }),
     });
     let pending: Promise<unknown>[] = [];
@@ -165,6 +181,7 @@ export class World {
       routes: new PanelRoutes({ store, workspaceUri: 'file:///bicycles', now: Date.now }),
       timers,
       hooks,
+      rescued,
       panels,
       log,
       modelOf,
@@ -190,12 +207,17 @@ export class World {
 
   /** Takes the folder away; also what the killed windows left open. */
   async close(): Promise<void> {
+    await this.end();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Closes every window in order. */
+  async end(): Promise<void> {
     for (const { store, panels, registry } of this.#opened) {
       for (const panel of panels.values()) panel.visible = false;
       await registry.shutDown();
       await store.close();
     }
-    rmSync(this.folder, { recursive: true, force: true });
   }
 
   #openStore(processId: number): Promise<Store> {

@@ -208,6 +208,8 @@ function end(
     now: () => 7,
     log: (line) => void log.push(line),
     isWindowAlive,
+    timers: window.timers,
+    rescue: null,
     remove: () => undefined,
   });
 }

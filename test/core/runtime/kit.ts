@@ -9,6 +9,7 @@ import type { HostMessage } from '../../../src/core/protocol/hostMessages.ts';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import { LifecycleHooks } from '../../../src/core/runtime/hooks.ts';
 import { RuntimeRegistry, type LifecycleLimits } from '../../../src/core/runtime/registry.ts';
+import { Rescue } from '../../../src/core/runtime/rescue.ts';
 import type { Timers } from '../../../src/core/runtime/timers.ts';
 import type { Viewer } from '../../../src/core/runtime/viewer.ts';
 import { reduce, type ChatState } from '../../../src/core/session/reducer.ts';
@@ -139,8 +140,16 @@ export class Kit {
     const timers = new PlayedTimers();
     const hooks = new LifecycleHooks((line) => log.push(line));
     const memory = { commits: [] as string[], commit: async (id: string) => void memory.commits.push(id) };
+    const rescue = new Rescue({
+      storeFolder: this.folder,
+      places: [join(this.folder, 'rescue')],
+      newId: ulid,
+      now: Date.now,
+      log: (line) => log.push(line),
+    });
     const registry = new RuntimeRegistry({
       store,
+      rescue,
       model: () => this.model,
       modelPicker: () => ({ choices: [], selectedId: 'played', problem: null }),
       tools: () => [],

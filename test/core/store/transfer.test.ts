@@ -37,8 +37,20 @@ describe('Chats of another folder', function () {
     const before = contents(other);
     const store = await openStore();
     const ours = await addChat(store, ['mine']);
-    assert.deepEqual(await bringIn(store, other), { chats: 1, knownChats: 0, messages: 2, knownMessages: 0 });
-    assert.deepEqual(await bringIn(store, other), { chats: 0, knownChats: 1, messages: 0, knownMessages: 2 });
+    assert.deepEqual(await bringIn(store, other), {
+      chats: 1,
+      knownChats: 0,
+      messages: 2,
+      knownMessages: 0,
+      drafts: 0,
+    });
+    assert.deepEqual(await bringIn(store, other), {
+      chats: 0,
+      knownChats: 1,
+      messages: 0,
+      knownMessages: 2,
+      drafts: 0,
+    });
     assert.deepEqual(textsOf(store, theirs.id), ['one', 'two']);
     assert.deepEqual(textsOf(store, ours.id), ['mine']);
     assert.deepEqual(contents(other), before);

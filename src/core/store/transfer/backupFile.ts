@@ -4,7 +4,7 @@
  */
 import * as path from 'node:path';
 import * as v from 'valibot';
-import { StoreError, systemErrorCode } from '../errors.ts';
+import { noSpaceError, StoreError, systemErrorCode } from '../errors.ts';
 import type { FileLayer } from '../fileLayer.ts';
 import { crc32, formatCrc } from '../frame.ts';
 import type { ReadTransaction } from '../transaction.ts';
@@ -49,25 +49,36 @@ class BackupExistsError extends StoreError {
   }
 }
 
-/**
- * Writes the state to a new file: beside it first, synced, read back, then named. Synchronous, so that no change comes in
- * between. Throws BackupExistsError, what node:fs throws (ENOSPC), and BackupDamagedError if it reads back differently;
- * nothing is left then.
- */
+/** Writes the state to a new file (see writeRecords). Synchronous, so that no change comes in between. */
 export function writeBackup(
   files: FileLayer,
   reader: ReadTransaction,
   file: string,
   createdAt: number,
 ): BackupReport {
+  const unreadable: string[] = [];
+  const records = readRecords(reader, (what) => unreadable.push(what));
+  return { ...writeRecords(files, records, file, createdAt), unreadable };
+}
+
+/**
+ * Writes a new file: beside it first, synced, read back, then named. Throws BackupExistsError, what node:fs throws (ENOSPC),
+ * and BackupDamagedError if it reads back differently; nothing is left then.
+ */
+export function writeRecords(
+  files: FileLayer,
+  records: Iterable<ChatRecord>,
+  file: string,
+  createdAt: number,
+): BackupFacts {
   if (files.statusOf(file) !== null) throw new BackupExistsError(file);
   const temporary = `${file}.${process.pid}.tmp`;
   files.remove(temporary);
   try {
     const descriptor = files.open(temporary, 'createNew');
-    let report: BackupReport;
+    let facts: BackupFacts;
     try {
-      report = writeLines(files, descriptor, reader, createdAt);
+      facts = writeLines(files, descriptor, records, createdAt);
       files.syncNow(descriptor);
     } finally {
       files.close(descriptor);
@@ -77,7 +88,7 @@ export function writeBackup(
     if (files.statusOf(file) !== null) throw new BackupExistsError(file);
     files.rename(temporary, file);
     files.syncFolderNow(path.dirname(file));
-    return report;
+    return facts;
   } catch (error) {
     files.remove(temporary);
     throw error;
@@ -87,17 +98,20 @@ export function writeBackup(
 function writeLines(
   files: FileLayer,
   descriptor: number,
-  reader: ReadTransaction,
+  records: Iterable<ChatRecord>,
   createdAt: number,
-): BackupReport {
-  const unreadable: string[] = [];
+): BackupFacts {
   const counts = { chats: 0, messages: 0 };
   let pending: Buffer[] = [];
   let size = 0;
   let crc = 0;
   const flush = (): void => {
     const bytes = Buffer.concat(pending);
-    for (let done = 0; done < bytes.length;) done += files.append(descriptor, bytes.subarray(done));
+    for (let done = 0; done < bytes.length;) {
+      const count = files.append(descriptor, bytes.subarray(done));
+      if (count === 0) throw noSpaceError('nothing was written');
+      done += count;
+    }
     pending = [];
     size = 0;
   };
@@ -109,14 +123,14 @@ function writeLines(
     if (size >= pieceSize) flush();
   };
   add({ type: 'holdfast-backup', version: formatVersion, createdAt });
-  for (const record of readRecords(reader, (what) => unreadable.push(what))) {
+  for (const record of records) {
     if (record.type === 'chat') counts.chats += 1;
     if (record.type === 'message') counts.messages += 1;
     add(record);
   }
   add({ type: 'end', ...counts });
   flush();
-  return { ...counts, createdAt, unreadable };
+  return { ...counts, createdAt };
 }
 
 /** What a whole backup says of itself. */

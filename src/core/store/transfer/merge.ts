@@ -1,13 +1,22 @@
 /**
- * Brings chats of a backup or of another folder into a store: merged by id, so that doing it twice changes nothing the second
- * time and a stopped one is finished by doing it again. What is there is never overwritten.
+ * Brings chats of a backup, of another folder or of a rescue file into a store: merged by id, so that doing it twice changes
+ * nothing the second time and a stopped one is finished by doing it again. What is there is never overwritten; only an answer
+ * that was cut off gets the rest that it has there.
  */
+import type { Message, Session } from '../../session/model.ts';
 import { StoreError } from '../errors.ts';
 import { getDraft, saveDraft } from '../drafts.ts';
+import { getLease } from '../leases.ts';
 import { getMemory, saveMemory } from '../memories.ts';
-import { getMessage, insertMessage } from '../messages.ts';
-import { setShownByPanel } from '../routes.ts';
-import { getSession, insertSession } from '../sessions.ts';
+import {
+  finishMessage,
+  getMessage,
+  insertMessage,
+  setMessageContent,
+  setMessageToolCalls,
+} from '../messages.ts';
+import { setShownByPanel, type IsWindowAlive } from '../routes.ts';
+import { getSession, insertSession, requireSession } from '../sessions.ts';
 import type { Store } from '../store.ts';
 import type { ReadTransaction, WriteTransaction } from '../transaction.ts';
 import type { ChatRecord } from './records.ts';
@@ -17,8 +26,15 @@ export interface MergeReport {
   readonly chats: number;
   /** Rows of chats that were there already; messages they lacked were added. */
   readonly knownChats: number;
+  /** Messages that were added, or of which the rest was. */
   readonly messages: number;
   readonly knownMessages: number;
+  readonly drafts: number;
+}
+
+export interface MergeOptions {
+  /** Of what was typed and not sent: true: the newer of two drafts stays; else the one that is here. */
+  readonly newerDrafts?: boolean;
 }
 
 /** What was brought in does not read back. */
@@ -61,13 +77,21 @@ function sizeOf(record: ChatRecord): number {
  * Merges what `read` gives; it is called again to compare what was written. Resolves when all of it is on disk and was read
  * back. Rejects with StoreErrors; what was brought in before stays, and a repeat goes on from there.
  */
-export async function mergeRecords(store: Store, read: () => Iterable<ChatRecord>): Promise<MergeReport> {
-  const report = { chats: 0, knownChats: 0, messages: 0, knownMessages: 0 };
+export async function mergeRecords(
+  store: Store,
+  read: () => Iterable<ChatRecord>,
+  options: MergeOptions = {},
+): Promise<MergeReport> {
+  const report = { chats: 0, knownChats: 0, messages: 0, knownMessages: 0, drafts: 0 };
   const brought = new Set<string>();
+  const isWindowAlive: IsWindowAlive = (windowId) => store.isWindowAlive(windowId);
   for (const batch of batches(read())) {
-    const added = await store.write((writer) => batch.map((record) => add(writer, record)));
+    const added = await store.write((writer) =>
+      batch.map((record) => add(writer, record, options, isWindowAlive)),
+    );
     for (const [index, record] of batch.entries()) {
       const isNew = added[index] === true;
+      if (record.type === 'draft' && isNew) report.drafts += 1;
       if (record.type === 'chat') report[isNew ? 'chats' : 'knownChats'] += 1;
       if (record.type !== 'message') continue;
       report[isNew ? 'messages' : 'knownMessages'] += 1;
@@ -79,16 +103,23 @@ export async function mergeRecords(store: Store, read: () => Iterable<ChatRecord
 }
 
 /** Whether something was added. */
-function add(writer: WriteTransaction, record: ChatRecord): boolean {
+function add(
+  writer: WriteTransaction,
+  record: ChatRecord,
+  { newerDrafts = false }: MergeOptions,
+  isWindowAlive: IsWindowAlive,
+): boolean {
   switch (record.type) {
     case 'chat':
       return addChat(writer, record);
     case 'message':
-      return addMessage(writer, record.message);
-    case 'draft':
-      if (getDraft(writer, record.key) !== null) return false;
+      return addMessage(writer, record.message, isWindowAlive);
+    case 'draft': {
+      const known = getDraft(writer, record.key)?.draft ?? null;
+      if (known !== null && !(newerDrafts && known.editedAt < record.draft.editedAt)) return false;
       saveDraft(writer, record);
       return true;
+    }
     case 'memory':
       if (getMemory(writer, record.memory.id) !== null) return false;
       saveMemory(writer, record.memory);
@@ -109,10 +140,7 @@ function addChat(writer: WriteTransaction, record: Extract<ChatRecord, { type: '
  * A chat that is there and went on differently is not continued behind its user's back: what continued it elsewhere becomes
  * a branch, which is a chat of its own.
  */
-function edgeOf(
-  reader: ReadTransaction,
-  session: Extract<ChatRecord, { type: 'chat' }>['session'],
-): typeof session.edge {
+function edgeOf(reader: ReadTransaction, session: Session): Session['edge'] {
   const { edge, parentId } = session;
   if (edge !== 'compaction' || parentId === null) return edge;
   const parent = getSession(reader, parentId);
@@ -123,13 +151,11 @@ function edgeOf(
   return parent.endReason === 'compaction' && isContinued === undefined ? edge : 'branch';
 }
 
-function addMessage(
-  writer: WriteTransaction,
-  message: Extract<ChatRecord, { type: 'message' }>['message'],
-): boolean {
+function addMessage(writer: WriteTransaction, message: Message, isWindowAlive: IsWindowAlive): boolean {
   const { sessionId, seq } = message;
   const id = idHere(writer, message);
-  if (getMessage(writer, id) !== null) return false;
+  const known = getMessage(writer, id);
+  if (known !== null) return complete(writer, known, message, isWindowAlive);
   const session = getSession(writer, sessionId);
   // Its chat could not be read where it came from.
   if (session === null) return false;
@@ -145,11 +171,39 @@ function addMessage(
   return true;
 }
 
+/** Gives an answer that was cut off here the rest that it has there. */
+function complete(
+  writer: WriteTransaction,
+  known: Message,
+  there: Message,
+  isWindowAlive: IsWindowAlive,
+): boolean {
+  if (known.sessionId !== there.sessionId || !isCutOff(writer, known, isWindowAlive)) return false;
+  if (!there.text.startsWith(known.text) || !there.reasoning.startsWith(known.reasoning)) return false;
+  const status = there.status === 'streaming' ? 'interrupted' : there.status;
+  const isLonger =
+    there.text.length > known.text.length ||
+    there.reasoning.length > known.reasoning.length ||
+    there.toolCalls.length > known.toolCalls.length;
+  if (!isLonger && (status === 'interrupted' || there.toolCalls.length < known.toolCalls.length))
+    return false;
+  const { lastActivitySeq } = requireSession(writer, known.sessionId);
+  setMessageContent(writer, known.id, there.text, there.reasoning);
+  setMessageToolCalls(writer, known.id, there.toolCalls);
+  finishMessage(writer, known.id, { ...there, status, finishedAt: there.finishedAt ?? known.finishedAt });
+  setActivitySeq(writer, known.sessionId, lastActivitySeq);
+  return true;
+}
+
+/** Its writer stopped, or died and nobody has marked it yet. */
+function isCutOff(reader: ReadTransaction, message: Message, isWindowAlive: IsWindowAlive): boolean {
+  if (message.status !== 'streaming') return message.status === 'interrupted';
+  const lease = getLease(reader, message.sessionId);
+  return lease?.isHeld !== true || !isWindowAlive(lease.windowId);
+}
+
 /** Its id, or another, always the same, if a message of another chat has it: `holdfast append` takes any id. */
-function idHere(
-  reader: ReadTransaction,
-  { id, sessionId }: Extract<ChatRecord, { type: 'message' }>['message'],
-): string {
+function idHere(reader: ReadTransaction, { id, sessionId }: Message): string {
   const row = reader.get('SELECT session_id FROM messages WHERE id = ?', [id]);
   return row === undefined || row['session_id'] === sessionId ? id : `${sessionId}:${id}`;
 }

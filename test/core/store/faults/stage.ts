@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { runCheckpoint } from '../../../../src/core/store/checkpoint.ts';
 import { nodeFiles } from '../../../../src/core/store/fileLayer.ts';
-import { listFaults } from '../../../../src/core/store/faults.ts';
+import { describeFault, listFaults } from '../../../../src/core/store/faults.ts';
 import { loadEngine } from '../../../../src/core/store/openDatabase.ts';
 import { insertMessage } from '../../../../src/core/store/messages.ts';
 import { requireSession } from '../../../../src/core/store/sessions.ts';
@@ -18,6 +18,8 @@ export class Stage {
   readonly acknowledged: string[] = [];
   readonly folder: string;
   store: Store;
+  /** What the window said of files that it made again. */
+  readonly healed: string[] = [];
   /** Added to the clock, in milliseconds. */
   clockError = 0;
   readonly #chatId: string;
@@ -45,6 +47,7 @@ export class Stage {
       folder: this.folder,
       files: this.faulty.layer,
       markDelay: 0,
+      onHealed: (what) => this.healed.push(this.#plain(what)),
       now: () => Date.now() + this.clockError,
       runCheckpoint: async (job) => runCheckpoint(this.faulty.layer, engine, job, Date.now()),
     });
@@ -113,7 +116,12 @@ export class Stage {
     const lost = this.acknowledged.filter((text) => !here.includes(text));
     assert.ok(count >= lost.length && count > 0, `${lost.length} are lost, ${count} are told`);
     this.acknowledged.splice(0, Infinity, ...this.acknowledged.filter((text) => here.includes(text)));
-    return 'The chat storage in FOLDER was damaged and has been repaired: N changes were read, N could not be. The damaged files were kept in its folder "damaged".';
+    const told = faults.map((fault) => this.#plain(describeFault(fault, this.folder)));
+    // What of it is the same each time; the files' names and the counts are not.
+    return told
+      .join(' ')
+      .replace(/\d+ could/g, 'N could')
+      .replace(/: (journal|state)-.*$/, '.');
   }
 
   file(pattern: RegExp): string {
