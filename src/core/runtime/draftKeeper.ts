@@ -31,10 +31,16 @@ export class DraftKeeper {
     return this.#waitingSince !== null || this.#saving > 0;
   }
 
-  /** Takes a newer draft; an older one (a page restored from before a send) is ignored. */
+  /**
+   * Takes newer words; older ones (of a page restored from before a send, or of a second panel) are ignored. With the words
+   * that are here, wherever they come from, the place is taken.
+   */
   set(draft: Draft): void {
-    if (draft.editedAt <= this.#current.editedAt) return;
-    this.#current = draft;
+    const { text, caret, scroll, editedAt } = this.#current;
+    const hasSameWords = draft.text === text;
+    if (!hasSameWords && draft.editedAt <= editedAt) return;
+    if (hasSameWords && draft.caret === caret && draft.scroll === scroll && draft.editedAt <= editedAt) return;
+    this.#current = { ...draft, editedAt: Math.max(draft.editedAt, editedAt) };
     const now = performance.now();
     this.#waitingSince ??= now;
     this.#flushAfter(Math.max(0, Math.min(restMs, this.#waitingSince + atLeastMs - now)));

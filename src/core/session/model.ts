@@ -109,7 +109,7 @@ export type Session = Readonly<v.InferOutput<typeof sessionSchema>>;
 
 /**
  * What the user had typed and not sent. `scroll` is a pixel offset from the transcript's top, or null at its end.
- * `editedAt` (Unix time in milliseconds; set also when sending empties the text) decides between the page's copy and the
+ * `editedAt` (Unix time in milliseconds; when the text changed, also by sending it) decides between the page's copy and the
  * stored one: the newer wins, so that a sent text never returns and a keystroke is never lost.
  */
 export const draftSchema = v.object({

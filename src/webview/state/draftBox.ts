@@ -27,8 +27,10 @@ export class DraftBox {
   #isSameChat: boolean;
   #caret = 0;
   #position: Position = { scroll: null, anchor: null };
-  /** When the words or the place last changed; of two drafts the newer counts. */
+  /** When the words last changed; of two drafts the newer counts. */
   #editedAt = 0;
+  /** The place is this page's own, not the one a chat is opened at. */
+  #isPlaced: boolean;
   #isFirstSnapshot = true;
   #isReadOnly = false;
   /** Prompts given back to the composer that the host may turn out to have taken after all. */
@@ -47,6 +49,7 @@ export class DraftBox {
     this.#sessionId = own?.sessionId ?? config.sessionId;
     this.#isSameChat = this.#sessionId !== '' && this.#sessionId === config.sessionId;
     this.#set(own?.draft ?? emptyDraft, own?.anchor ?? null);
+    this.#isPlaced = own !== null;
     this.pending.value = own?.pending ?? [];
     this.#takeKept();
     this.#keep();
@@ -69,9 +72,9 @@ export class DraftBox {
     return this.#position;
   }
 
-  /** For `ready`: null when the page has nothing of its own to say. */
+  /** For `ready`: null when the page has nothing of its own to say. Words it found in the storage wait for the snapshot. */
   get ownDraft(): Draft | null {
-    return this.#editedAt > 0 && this.#mayPost ? this.draft : null;
+    return this.#isPlaced && this.#mayPost ? this.draft : null;
   }
 
   /** Another window writes the chat: what is here is kept, and told when the chat is writable again. */
@@ -160,6 +163,7 @@ export class DraftBox {
     if (isUnnamed || isOtherChat) {
       this.pending.value = [];
       this.#set(emptyDraft, null);
+      this.#isPlaced = false;
     }
     if (session.edge === 'compaction' && session.parentId !== null) {
       this.#kept.move(session.parentId, session.id);
@@ -168,8 +172,11 @@ export class DraftBox {
     this.#sessionId = session.id;
     this.#isSameChat = true;
     if (isJoining) this.#takeKept();
-    // Words typed in this page outlive an empty draft of another viewer.
-    if ((isJoining || this.text.value === '') && draft.editedAt > this.#editedAt) {
+    if (this.#isPlaced && draft.text === this.text.value) {
+      this.#editedAt = Math.max(draft.editedAt, this.#editedAt);
+      if (draft.scroll !== this.#position.scroll || draft.caret !== this.#caret) this.#post();
+      // Words typed in this page outlive an empty draft of another viewer.
+    } else if ((isJoining || this.text.value === '') && draft.editedAt >= this.#editedAt) {
       this.#set(draft, this.#position.anchor);
       this.#kept.keepDraft(this.#sessionId, this.draft);
     } else if (this.#editedAt > draft.editedAt) {
@@ -217,15 +224,16 @@ export class DraftBox {
     this.#post();
   }
 
-  /** Words that only stand here, while another window writes the chat, get no newer by being looked at. */
+  /** Words get no newer by being looked at: they may be older than those of another panel, or sent meanwhile. */
   #placeChanged(): void {
-    if (!this.#isReadOnly) this.#touch();
+    this.#isPlaced = true;
     this.#keep();
     this.#post();
   }
 
   /** Always later than what the host can have made of the draft up to now, also when the clock was set back. */
   #touch(): void {
+    this.#isPlaced = true;
     this.#editedAt = Math.max(Date.now(), this.#editedAt) + 1;
   }
 

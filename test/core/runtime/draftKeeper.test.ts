@@ -29,4 +29,18 @@ describe('What is typed', () => {
     await keeper.flush();
     assert.deepEqual([keeper.current.text, written], ['', []]);
   });
+
+  it('is not replaced by looking around in a second, empty panel; with the same words the place is taken', async () => {
+    const keeper = new DraftKeeper(emptyDraft, () => Promise.resolve(true));
+    keeper.set({ text: 'Words', caret: 5, scroll: null, editedAt: 20 });
+    keeper.set({ text: '', caret: 0, scroll: 300, editedAt: 0 });
+    assert.deepEqual(keeper.current, { text: 'Words', caret: 5, scroll: null, editedAt: 20 });
+    keeper.set({ text: 'Words', caret: 2, scroll: 100, editedAt: 10 });
+    assert.deepEqual(keeper.current, { text: 'Words', caret: 2, scroll: 100, editedAt: 20 });
+    // Sent meanwhile: the page does not know the host's time of that, and its place counts all the same.
+    keeper.stored(keeper.emptied(50));
+    keeper.set({ text: '', caret: 0, scroll: 40, editedAt: 30 });
+    await keeper.flush();
+    assert.deepEqual(keeper.current, { text: '', caret: 0, scroll: 40, editedAt: 50 });
+  });
 });
