@@ -39,7 +39,8 @@ export class DraftKeeper {
     const { text, caret, scroll, editedAt } = this.#current;
     const hasSameWords = draft.text === text;
     if (!hasSameWords && draft.editedAt <= editedAt) return;
-    if (hasSameWords && draft.caret === caret && draft.scroll === scroll && draft.editedAt <= editedAt) return;
+    if (hasSameWords && draft.caret === caret && draft.scroll === scroll && draft.editedAt <= editedAt)
+      return;
     this.#current = { ...draft, editedAt: Math.max(draft.editedAt, editedAt) };
     const now = performance.now();
     this.#waitingSince ??= now;
