@@ -38,6 +38,9 @@ export class NativeStore {
       this.#seq += 1;
       const value = change({
         seq: this.#seq,
+        room: Number.POSITIVE_INFINITY,
+        keepBlob: refuseBlobs,
+        readBlob: refuseBlobs,
         all: (sql, parameters = []) => this.#prepare(sql).all(...parameters),
         get: (sql, parameters = []) => this.#prepare(sql).get(...parameters),
         run: (sql, parameters = []) => this.#prepare(sql).run(...parameters),
@@ -61,4 +64,8 @@ export class NativeStore {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+function refuseBlobs(): never {
+  throw new Error('there is always room in a row here');
 }

@@ -19,16 +19,21 @@ function tokensOf(message: Message): number {
 
 /**
  * The newest whole turns that fit into `budget` tokens, out of what a model is given. It starts at a prompt, so a tool call
- * is never parted from its result. The first turn is never among them: something has to be left out.
+ * is never parted from its result. The first turn is never among them: something has to be left out. `withContents` is asked
+ * for no more of them than are weighed.
  */
-export function recentTurns(messages: readonly Message[], budget: number): readonly Message[] {
+export function recentTurns(
+  messages: readonly Message[],
+  budget: number,
+  withContents: (message: Message) => Message = (message) => message,
+): readonly Message[] {
   const first = messages.findIndex(({ role }) => role === 'user');
   let start = messages.length;
   let tokens = 0;
   for (let index = messages.length - 1; index > first; index--) {
     const message = messages[index];
     if (message === undefined) continue;
-    tokens += tokensOf(message);
+    tokens += tokensOf(withContents(message));
     if (tokens > budget) break;
     if (message.role === 'user') start = index;
   }

@@ -11,7 +11,7 @@ import type { ChatState } from '../session/reducer.ts';
 import { isDeleted } from '../store/deletion.ts';
 import { saveDraft } from '../store/drafts.ts';
 import type { Lease } from '../store/leases.ts';
-import { supersedeMessages } from '../store/messages.ts';
+import { supersedeMessages, withContents } from '../store/messages.ts';
 import { getSession, insertSession, reopenSession, updateSession } from '../store/sessions.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
 import type { ChatRecord } from '../store/transfer/records.ts';
@@ -53,7 +53,16 @@ export class ChatRuntime {
     const { session, messages } = chat;
     this.#draft = new DraftKeeper(chat.draft, (draft) => this.#saveDraft(draft));
     const draft = (): Draft => this.#draft.current;
-    this.#view = new ChatView({ runtimeId: this.id, session, messages, modelPicker, draft });
+    const contents = (some: readonly Message[]): Message[] =>
+      store.read((reader) => some.map((message) => withContents(reader, message)));
+    this.#view = new ChatView({
+      runtimeId: this.id,
+      session,
+      messages,
+      modelPicker,
+      draft,
+      withContents: contents,
+    });
     this.#ownership = new Ownership({ store, now, isWindowAlive, runtimeId: this.id });
     this.#recorder = new Recorder({
       write: (change) => this.#write(change),

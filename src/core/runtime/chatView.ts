@@ -2,14 +2,21 @@
  * A chat as it is shown: its state, and the viewers that see every change of it. A change is an event; events are numbered, so
  * that a viewer notices when it has missed one.
  */
+import { setImmediate as pause } from 'node:timers/promises';
 import type { HostMessage, ModelPicker } from '../protocol/hostMessages.ts';
 import type { ChatEvent } from '../session/events.ts';
 import type { Draft, Message, Session } from '../session/model.ts';
 import { makeChatState, reduce, type ChatState } from '../session/reducer.ts';
+import { isSent } from '../session/projection.ts';
 import type { Viewer } from './viewer.ts';
 
-/** How many of the newest messages a snapshot carries; older ones are paged in. */
+/** How many of the newest messages a snapshot carries at most; older ones are paged in. */
 const pageSize = 100;
+/** And how much text, in UTF-16 units, unless the newest message alone has more. */
+const pageLength = 8_000_000;
+
+/** Milliseconds of reading at a time. */
+const readBudget = 5;
 
 export interface ChatViewOptions {
   readonly runtimeId: string;
@@ -17,6 +24,8 @@ export interface ChatViewOptions {
   readonly messages: readonly Message[];
   readonly modelPicker: (modelId: string | null) => ModelPicker;
   readonly draft: () => Draft;
+  /** The messages with their contents, where those were left in the store. */
+  readonly withContents: (messages: readonly Message[]) => Message[];
 }
 
 export class ChatView {
@@ -79,12 +88,21 @@ export class ChatView {
   loadOlder(viewer: Viewer, before: string): void {
     const index = this.#state.messages.findIndex((message) => message.id === before);
     if (index < 0) return;
-    const start = Math.max(0, index - pageSize);
-    this.#send(viewer, {
-      type: 'olderLoaded',
-      messages: this.#state.messages.slice(start, index),
-      hasOlder: start > 0,
-    });
+    const messages = this.#pageBefore(index);
+    this.#send(viewer, { type: 'olderLoaded', messages, hasOlder: messages.length < index });
+  }
+
+  /** The rows of the session that a model is given, whole. A long chat is read in pieces, between which others have their turn. */
+  async sentMessages(): Promise<Message[]> {
+    const sent: Message[] = [];
+    let since = performance.now();
+    for (const message of this.ownMessages().filter(isSent)) {
+      sent.push(...this.#options.withContents([message]));
+      if (message.contents === 'here' || performance.now() - since < readBudget) continue;
+      await pause();
+      since = performance.now();
+    }
+    return sent;
   }
 
   /** What can be picked may have changed. */
@@ -106,6 +124,21 @@ export class ChatView {
     for (const viewer of this.#viewers) this.#sendSnapshot(viewer);
   }
 
+  /** Only what is looked at is read. */
+  #pageBefore(end: number): Message[] {
+    const page: Message[] = [];
+    let length = 0;
+    while (page.length < Math.min(pageSize, end)) {
+      const next = this.#state.messages[end - page.length - 1];
+      if (next === undefined) break;
+      const [message = next] = this.#options.withContents([next]);
+      length += lengthOf(message);
+      if (length > pageLength && page.length > 0) break;
+      page.unshift(message);
+    }
+    return page;
+  }
+
   #send(viewer: Viewer, event: ChatEvent): void {
     viewer.receive({ type: 'event', runtimeId: this.#options.runtimeId, seq: this.#seq, event });
   }
@@ -113,7 +146,7 @@ export class ChatView {
   #sendSnapshot(viewer: Viewer): void {
     const { runtimeId, draft, modelPicker } = this.#options;
     const { messages } = this.#state;
-    const shown = messages.slice(-pageSize);
+    const shown = this.#pageBefore(messages.length);
     viewer.receive({
       type: 'snapshot',
       runtimeId,
@@ -123,4 +156,8 @@ export class ChatView {
       models: modelPicker(this.session.modelId),
     });
   }
+}
+
+function lengthOf({ text, reasoning, toolCalls }: Message): number {
+  return toolCalls.reduce((sum, call) => sum + call.arguments.length, text.length + reasoning.length);
 }

@@ -10,10 +10,10 @@ import { isArchived } from '../session/reasons.ts';
 import { moveDrafts } from '../store/drafts.ts';
 import { moveLease, type Lease } from '../store/leases.ts';
 import { lineageMembers } from '../store/lineage.ts';
-import { insertMessage, streamingMessages } from '../store/messages.ts';
+import { copyMessage, insertMessage, streamingMessages, withContents } from '../store/messages.ts';
 import { listRoutes, repointRoute, setShownByPanel, wasShownByPanel } from '../store/routes.ts';
 import { continueSession, endSession, reopenSession, requireSession } from '../store/sessions.ts';
-import { displayMessages, modelMessages } from '../store/transcript.ts';
+import { modelMessages, saidMessages } from '../store/transcript.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/transaction.ts';
 import { RefusedError } from './problems.ts';
 
@@ -46,17 +46,20 @@ export interface Compacted {
 export function compactSession(writer: WriteTransaction, compaction: Compaction): Compacted {
   const { sessionId, childId, now } = compaction;
   const parent = requireSession(writer, sessionId);
-  const rows = modelMessages(writer, sessionId);
-  const kept = recentTurns(rows, compaction.keptTokens ?? defaultKeptTokens);
+  const rows = modelMessages(writer, sessionId, 'leave');
+  const kept = recentTurns(rows, compaction.keptTokens ?? defaultKeptTokens, (row) =>
+    withContents(writer, row),
+  );
   refuseUnlessCompactable(writer, parent, rows);
   const lease = moveLease(writer, compaction.lease, childId, now);
-  const added = rowsOfChild(writer, compaction, parent, kept);
+  const { summary, copies } = rowsOfChild(writer, compaction, parent, kept);
 
   if (parent.endReason !== null) reopenSession(writer, sessionId); // cleanup's reason: the chat goes on
   endSession(writer, sessionId, 'compaction', now);
   continueSession(writer, sessionId, { id: childId, now });
   if (wasShownByPanel(writer, sessionId)) setShownByPanel(writer, childId);
-  for (const message of added) insertMessage(writer, message);
+  insertMessage(writer, summary);
+  for (const { originalId, ...copy } of copies) copyMessage(writer, originalId, copy);
   moveDrafts(writer, sessionId, childId);
   const members = lineageMembers(writer, sessionId);
   for (const route of listRoutes(writer).filter((candidate) => members.includes(candidate.sessionId))) {
@@ -71,12 +74,12 @@ function rowsOfChild(
   compaction: Compaction,
   parent: Session,
   kept: readonly Message[],
-): Message[] {
+): { summary: Message; copies: (Pick<Message, 'id' | 'sessionId' | 'copyOf'> & { originalId: string })[] } {
   const { childId, newId, now } = compaction;
   // What is shown for a row: in a parent that continues another row itself, the original of a copy.
   const shownAs = ({ id, copyOf }: Message): string => (parent.edge === 'compaction' ? (copyOf ?? id) : id);
   const keptIds = new Set(kept.map(shownAs));
-  const said = displayMessages(reader, parent.id).messages.filter(({ id }) => !keptIds.has(id));
+  const said = saidMessages(reader, parent.id).filter(({ id }) => !keptIds.has(id));
   const summary = makeMessage({
     id: newId(),
     sessionId: childId,
@@ -87,12 +90,12 @@ function rowsOfChild(
     finishedAt: now,
   });
   const copies = kept.map((original) => ({
-    ...original,
+    originalId: original.id,
     id: newId(),
     sessionId: childId,
     copyOf: shownAs(original),
   }));
-  return [summary, ...copies];
+  return { summary, copies };
 }
 
 function refuseUnlessCompactable(reader: ReadTransaction, session: Session, rows: readonly Message[]): void {

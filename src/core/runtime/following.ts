@@ -3,6 +3,7 @@ import { differences } from '../session/difference.ts';
 import type { Fork } from '../session/events.ts';
 import { forksOf } from '../store/forks.ts';
 import { tipOf } from '../store/lineage.ts';
+import { withContents } from '../store/messages.ts';
 import type { Store } from '../store/store.ts';
 import { displayMessages } from '../store/transcript.ts';
 import type { ChatView } from './chatView.ts';
@@ -58,8 +59,15 @@ export class Following {
 
   #follow(): void {
     const { store, view, recorder } = this.#options;
-    const page = { limit: comparedMessages };
-    const newest = store.read((reader) => displayMessages(reader, view.session.id, page).messages);
+    const page = { limit: comparedMessages, contents: 'leave' } as const;
+    const isKnown = new Set(
+      view.state.messages.filter(({ status }) => status !== 'streaming').map(({ id }) => id),
+    );
+    const newest = store.read((reader) =>
+      displayMessages(reader, view.session.id, page).messages.map((message) =>
+        isKnown.has(message.id) ? message : withContents(reader, message),
+      ),
+    );
     const events = differences(view.state.messages, newest);
     if (events === null) {
       this.#loadAgain();

@@ -1,4 +1,7 @@
-/** Reads a chat as a runtime needs it: the whole lineage as shown, and of the tip also what compaction carried over. */
+/**
+ * Reads a chat as a runtime needs it: the whole lineage as shown, and of the tip also what compaction carried over. Large contents
+ * are left in their files until they are shown or sent.
+ */
 import { emptyDraft, type Draft, type Message, type Session } from '../session/model.ts';
 import { getDraft } from '../store/drafts.ts';
 import { lineageOf } from '../store/lineage.ts';
@@ -20,7 +23,7 @@ export function loadChat(reader: ReadTransaction, sessionId: string): LoadedChat
   const session = tip === undefined ? null : getSession(reader, tip);
   if (session === null) return null;
   const messages = lineage.flatMap((id, index) => {
-    const rows = listMessages(reader, id);
+    const rows = listMessages(reader, id, { contents: 'leave' });
     // The root may be a branch: its copies are of another chat, and shown like any other row.
     if (index === 0) return rows.map((message) => ({ ...message, copyOf: null }));
     return id === session.id ? rows : rows.filter((message) => message.copyOf === null);

@@ -4,7 +4,7 @@ import { rootOf } from '../store/lineage.ts';
 import { getMemory, saveMemory, type Memory } from '../store/memories.ts';
 import { getSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
-import { displayMessages } from '../store/transcript.ts';
+import { saidMessages } from '../store/transcript.ts';
 import type { ReadTransaction } from '../store/transaction.ts';
 
 export interface MemoryProvider {
@@ -42,7 +42,7 @@ export function digestId(reader: ReadTransaction, sessionId: string): string {
 function newMemory(reader: ReadTransaction, sessionId: string, now: number): Memory | null {
   const session = getSession(reader, sessionId);
   if (session === null) return null;
-  const text = digest(displayMessages(reader, sessionId).messages);
+  const text = digest(saidMessages(reader, sessionId));
   if (text === '') return null;
   const id = digestId(reader, sessionId);
   const { workspaceUri } = session;

@@ -12,7 +12,7 @@ import {
   appendMessageText,
   finishMessage,
   insertMessage,
-  setMessageContent,
+  setMessageContents,
   setMessageToolCalls,
   supersedeMessages,
 } from '../store/messages.ts';
@@ -197,9 +197,11 @@ function writeMessage(
   uncertain: boolean,
 ): void {
   if (stored === undefined || uncertain) {
-    insertMessage(writer, message); // adds nothing if the id is there
-    setMessageContent(writer, message.id, message.text, message.reasoning);
-    setMessageToolCalls(writer, message.id, message.toolCalls);
+    // Contents that were left in their file are stored, and no others are known here.
+    if (message.contents === 'here') {
+      insertMessage(writer, message); // adds nothing if the id is there
+      setMessageContents(writer, message.id, message);
+    }
     finishMessage(writer, message.id, message);
     if (!message.active) supersedeMessages(writer, [message.id]);
     return;

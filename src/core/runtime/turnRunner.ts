@@ -1,7 +1,7 @@
 /** The running answer of a chat, of which there is at most one: begun, recorded while it is given, stopped, abandoned. */
 import { runTurn } from '../agent/turn.ts';
 import type { AgentEvent, StopReason } from '../session/events.ts';
-import { toModelMessages } from '../session/projection.ts';
+import { toModelMessages, type ModelMessage } from '../session/projection.ts';
 import type { ChatView } from './chatView.ts';
 import type { Recorder } from './recorder.ts';
 import type { RuntimeServices } from './runtimeServices.ts';
@@ -47,14 +47,17 @@ export class TurnRunner {
 
   /** Runs what must be stored before a turn starts, then starts it; keeps a second start out meanwhile. */
   async begin(store: () => Promise<void>): Promise<void> {
+    const { view, isFinalized } = this.#options;
+    let history: ModelMessage[];
     this.#isStarting = true;
     try {
       await store();
+      history = toModelMessages(await view.sentMessages());
     } finally {
       this.#isStarting = false;
     }
-    if (this.#options.isFinalized()) return; // stored, and shown as not answered when the chat is opened again
-    this.#start();
+    if (isFinalized()) return; // stored, and shown as not answered when the chat is opened again
+    this.#start(history);
   }
 
   /** Stops the turn and keeps its text. Resolves when all of it is stored, or waits to be. */
@@ -87,7 +90,7 @@ export class TurnRunner {
     if (this.#turn === turn) this.#abandon();
   }
 
-  #start(): void {
+  #start(history: readonly ModelMessage[]): void {
     const { services, view, recorder, onFinished, onChange } = this.#options;
     const controller = new AbortController();
     const turnId = services.newId();
@@ -100,7 +103,7 @@ export class TurnRunner {
       turnId,
       sessionId: view.session.id,
       nextSeq: view.nextSeq(),
-      history: toModelMessages(view.ownMessages()),
+      history,
       system: services.system(),
       model: services.model(view.session.modelId),
       tools: services.tools(view.session),

@@ -28,8 +28,16 @@ export function differences(known: readonly Message[], newest: readonly Message[
   return events;
 }
 
+function withoutContents(message: Message): Message {
+  return { ...message, text: '', reasoning: '', toolCalls: [], contents: 'here' };
+}
+
 function changesOf(before: Message, after: Message): ChatEvent[] | null {
   const { id } = after;
+  // Contents left in their file are those of a message that was finished, and do not change any more.
+  const isLeft = after.contents === 'left' && before.status !== 'streaming';
+  if (!isLeft && before.contents !== after.contents) return null;
+  if (isLeft) return changesOf(withoutContents(before), withoutContents(after));
   if (!after.text.startsWith(before.text) || !after.reasoning.startsWith(before.reasoning)) return null;
   if (before.active !== after.active) {
     return after.active ? null : [{ type: 'messagesSuperseded', ids: [id] }];

@@ -46,6 +46,8 @@ export type Usage = Readonly<v.InferOutput<typeof usageSchema>>;
 export const problemSchema = v.object({ reason: v.string(), message: v.string() });
 export type Problem = Readonly<v.InferOutput<typeof problemSchema>>;
 
+const contentsSchema = v.picklist(['here', 'left', 'unreadable']);
+
 /**
  * One row of the transcript. A turn is a user row, then assistant rows (one per request to the model) each followed by
  * a tool row per tool call. Text only ever grows while `status` is `streaming`.
@@ -62,6 +64,11 @@ export const messageSchema = v.object({
   reasoning: v.string(),
   /** Of an assistant row: the tools it asked for. */
   toolCalls: v.array(toolCallSchema),
+  /**
+   * Whether text, reasoning and tool calls are `here`. Large ones stand in a file: `left` there until somebody looks at them, or
+   * `unreadable` because it is missing or damaged.
+   */
+  contents: contentsSchema,
   /** Of a tool row: the call it answers and the tool's name. */
   toolCallId: v.nullable(v.string()),
   toolName: v.nullable(v.string()),
@@ -157,6 +164,7 @@ export function makeMessage(
     text: '',
     reasoning: '',
     toolCalls: [],
+    contents: 'here',
     toolCallId: null,
     toolName: null,
     problem: null,

@@ -3,6 +3,7 @@
  * (a tool call without its result, two user rows in a row, an error text) is repaired here, in the projection only.
  */
 import type { Message, ToolCall } from './model.ts';
+import { unreadableContents } from './text.ts';
 
 export type ModelMessage =
   | { readonly role: 'user'; readonly text: string }
@@ -29,10 +30,11 @@ export const continuePrompt =
 
 /**
  * Projects the rows of one session for a model: active rows only, errors' texts left out, every tool call followed by
- * its result (a synthetic one where none is stored), user rows that follow each other joined.
+ * its result (a synthetic one where none is stored), user rows that follow each other joined. What cannot be read says so.
+ * The contents of the rows that are sent must be here.
  */
 export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
-  const active = messages.filter((message) => message.active && message.status !== 'not_sent');
+  const active = messages.filter(isSent).map(withReadableText);
   const results = new Map(
     active.flatMap((message) =>
       message.role === 'tool' && message.toolCallId !== null ? [[message.toolCallId, message] as const] : [],
@@ -55,6 +57,22 @@ export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
     }
   }
   return projected;
+}
+
+/** Whether a model is given the row at all. */
+export function isSent({ active, status }: Message): boolean {
+  return active && status !== 'not_sent';
+}
+
+function withReadableText(message: Message): Message {
+  switch (message.contents) {
+    case 'here':
+      return message;
+    case 'unreadable':
+      return { ...message, text: `[${unreadableContents}]` };
+    case 'left':
+      throw new Error(`the contents of ${message.id} were not read`);
+  }
 }
 
 function addUserText(projected: ModelMessage[], text: string): void {

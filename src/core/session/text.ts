@@ -1,5 +1,9 @@
 /** Small text helpers that host and page share. */
 
+/** Stands where a text would that cannot be read. */
+export const unreadableContents =
+  'This message cannot be read: the file that holds it is missing or damaged. The rest of the chat is as it was; a backup that is restored brings the message back.';
+
 /** Length in UTF-8 bytes, counted without encoding. A lone surrogate counts as the three bytes of its replacement. */
 export function byteLength(text: string): number {
   let bytes = 0;

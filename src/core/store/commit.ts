@@ -1,4 +1,5 @@
 /** Commit by compare-and-append: optimistic, without locks. Synchronous from the catch-up to the decision. */
+import type { BlobKeeper, Blobs } from './blobs.ts';
 import {
   noSpaceError,
   StoreDamagedError,
@@ -8,18 +9,17 @@ import {
   StoreWriteError,
   toWriteError,
 } from './errors.ts';
-import { encodeFrame, encodePayload, type Frame, type Payload, type Statement } from './frame.ts';
+import { encodeFrame, encodePayload, jsonBytes, type Frame, type Payload, type Statement } from './frame.ts';
 import type { LiveReplica } from './liveReplica.ts';
 import { readRequirements, schemaVersion } from './migrations.ts';
 import { normalizeValue } from './openDatabase.ts';
 import { touchesMeta } from './replica.ts';
 import type { Value, WriteTransaction } from './transaction.ts';
 
-/**
- * Largest frame in bytes. Contents over 256 kB belong into blob files, written before their frame; until those are there a
- * frame may be larger.
- */
-const largestFrame = 64 * 1024 * 1024;
+/** Bytes of contents in a frame; what is larger is kept in a blob, written before. */
+const roomForContents = 256 * 1024;
+/** Largest frame in bytes: contents, and everything else that a change of rows may take. */
+const largestFrame = roomForContents + 64 * 1024;
 /** A race lost so often is no race. */
 const mostAttempts = 1000;
 
@@ -27,6 +27,7 @@ export interface CommitOptions {
   readonly folder: string;
   readonly live: LiveReplica;
   readonly makeId: () => string;
+  readonly blobs: Blobs;
   /** The highest sequence number this window knows to be on disk. */
   readonly durable: () => number;
 }
@@ -67,11 +68,12 @@ export class Committer {
   /** Steps 1 to 4 of a commit. Throws what `change` throws and StoreErrors; nothing is changed then. */
   commit<T>(change: (writer: WriteTransaction) => T): Committed<T> {
     const transaction = this.#options.makeId();
+    const keeper = this.#options.blobs.keeper();
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       this.#options.live.catchUp();
       this.#options.live.refuseUnfinishedTail();
       this.mustUnderstand('writing');
-      const committed = this.#tryCommit(transaction, change);
+      const committed = this.#tryCommit(transaction, change, keeper);
       if (committed !== null) return committed;
     }
     throw new StoreWriteError(this.#options.folder, 'other windows were always faster');
@@ -111,13 +113,17 @@ export class Committer {
     }
   }
 
-  #tryCommit<T>(transaction: string, change: (writer: WriteTransaction) => T): Committed<T> | null {
+  #tryCommit<T>(
+    transaction: string,
+    change: (writer: WriteTransaction) => T,
+    keeper: BlobKeeper,
+  ): Committed<T> | null {
     const { replica } = this.#options.live;
     const { database } = replica;
     database.begin();
     let isOpen = true;
     try {
-      const { value, statements } = this.#run(change);
+      const { value, statements } = this.#run(change, keeper);
       const seq = replica.position.seq + 1;
       if (statements.length === 0) return { value, seq: seq - 1, hasChanged: false };
       const won = this.#append(transaction, encodePayload({ type: 'statements', statements }));
@@ -132,9 +138,14 @@ export class Committer {
     }
   }
 
-  #run<T>(change: (writer: WriteTransaction) => T): { value: T; statements: Statement[] } {
-    const { database, position } = this.#options.live.replica;
+  #run<T>(
+    change: (writer: WriteTransaction) => T,
+    keeper: BlobKeeper,
+  ): { value: T; statements: Statement[] } {
+    const { blobs, live } = this.#options;
+    const { database, position, journal } = live.replica;
     const statements: Statement[] = [];
+    let room = roomForContents;
     let isOver = false;
     const mustRun = (): void => {
       if (isOver) throw new StoreStatementError('The transaction is over', 'writer used after write');
@@ -156,6 +167,15 @@ export class Committer {
           const statement = { sql, parameters: parameters.map(normalizeValue) };
           database.run(statement);
           statements.push(statement);
+          room -= jsonBytes(statement.parameters);
+        },
+        get room() {
+          return room;
+        },
+        readBlob: (reference) => blobs.read(reference),
+        keepBlob(texts) {
+          mustRun();
+          return keeper.keep(texts, journal.generation);
         },
       });
       return { value, statements };

@@ -12,6 +12,7 @@ export type StoreReason =
   | 'replay_failed'
   | 'outdated'
   | 'too_large'
+  | 'unreadable'
   | 'invalid_value'
   | 'invalid_statement'
   | 'unknown_session'

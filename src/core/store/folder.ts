@@ -26,6 +26,8 @@ const journalPattern = /^journal-(\d{1,15})\.log$/;
 
 export const markName = 'mark';
 export const windowsFolderName = 'windows';
+/** Large contents, one file each (see blobFile.ts). */
+export const blobsFolderName = 'blobs';
 /** Damaged files are moved here, never deleted. */
 export const asideFolderName = 'damaged';
 export const repairLockName = 'repair.lock';

@@ -81,6 +81,11 @@ export function encodePayload(payload: Payload): string {
   return JSON.stringify(items);
 }
 
+/** Bytes that values take in a frame. */
+export function jsonBytes(values: readonly Value[]): number {
+  return Buffer.byteLength(JSON.stringify(values));
+}
+
 const payloadSchema = v.union([
   v.object({ seal: v.string() }),
   v.array(

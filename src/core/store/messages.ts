@@ -3,12 +3,23 @@ import * as v from 'valibot';
 import { messageSchema, type Message, type ToolCall } from '../session/model.ts';
 import { firstWords } from '../session/text.ts';
 import { StoreValueError } from './errors.ts';
+import { jsonBytes } from './frame.ts';
 import { lineageMembers } from './lineage.ts';
+import {
+  callsToJson,
+  contentColumns,
+  contentsOf,
+  contentValues,
+  type Contents,
+  type ContentsWish,
+} from './messageContents.ts';
 import { touchSession } from './sessions.ts';
 import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
 
-const columns =
-  'id, session_id, seq, role, status, content, reasoning, tool_calls, tool_call_id, tool_name, problem, active, copy_of, created_at, finished_at, model_id, usage';
+/** What a copy of a message has in common with it, apart from its contents. */
+const facts =
+  'role, status, tool_call_id, tool_name, problem, active, created_at, finished_at, model_id, usage';
+const columns = `id, session_id, seq, copy_of, ${facts}, ${contentColumns}`;
 
 /** Longest preview in UTF-16 units. */
 const previewLength = 200;
@@ -17,16 +28,14 @@ function parseJson(value: Value | undefined): unknown {
   return typeof value === 'string' ? JSON.parse(value) : null;
 }
 
-function toMessage(row: Row): Message {
+function toMessage(reader: ReadTransaction, row: Row, wish: ContentsWish): Message {
   return v.parse(messageSchema, {
     id: row['id'],
     sessionId: row['session_id'],
     seq: row['seq'],
     role: row['role'],
     status: row['status'],
-    text: row['content'],
-    reasoning: row['reasoning'],
-    toolCalls: parseJson(row['tool_calls']) ?? [],
+    ...contentsOf(reader, row, wish),
     toolCallId: row['tool_call_id'],
     toolName: row['tool_name'],
     problem: parseJson(row['problem']),
@@ -43,14 +52,19 @@ function toJson(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-function callsToJson(calls: readonly ToolCall[]): string | null {
-  return calls.length === 0 ? null : JSON.stringify(calls);
+/** Null: there is none. Throws BlobUnreadableError if its contents are required and cannot be read. */
+export function getMessage(reader: ReadTransaction, id: string, wish: ContentsWish = 'read'): Message | null {
+  const row = reader.get(`SELECT ${columns} FROM messages WHERE id = ?`, [id]);
+  return row === undefined ? null : toMessage(reader, row, wish);
 }
 
-/** Null: there is none. */
-export function getMessage(reader: ReadTransaction, id: string): Message | null {
-  const row = reader.get(`SELECT ${columns} FROM messages WHERE id = ?`, [id]);
-  return row === undefined ? null : toMessage(row);
+/** The message with its contents, if they were left in their file. One that is not stored any more is unreadable. */
+export function withContents(reader: ReadTransaction, message: Message): Message {
+  if (message.contents !== 'left') return message;
+  const stored = getMessage(reader, message.id);
+  if (stored === null) return { ...message, contents: 'unreadable' };
+  const { text, reasoning, toolCalls, contents } = stored;
+  return { ...message, text, reasoning, toolCalls, contents };
 }
 
 const placesSchema = v.object({ own: v.nullable(v.number()), last: v.nullable(v.number()) });
@@ -58,45 +72,82 @@ const placesSchema = v.object({ own: v.nullable(v.number()), last: v.nullable(v.
 /**
  * Adds a message at the end of its session and keeps count, preview and activity of the session. Does nothing if the id is
  * there already: a repeated flush only adds what is missing. Returns the number it has in its session; `message.seq` is
- * the writer's guess and not used.
+ * the writer's guess and not used. Throws StoreValueError for a message whose contents are not here (see copyMessage).
  */
 export function insertMessage(writer: WriteTransaction, message: Message): number {
+  if (message.contents !== 'here') {
+    throw new StoreValueError(`The contents of the message ${message.id} are not here to be stored.`);
+  }
   const { sessionId } = message;
-  const places = writer.get(
-    'SELECT (SELECT seq FROM messages WHERE id = ?) AS own, (SELECT max(seq) FROM messages WHERE session_id = ?) AS last',
-    [message.id, sessionId],
-  );
-  const { own, last } = v.parse(placesSchema, places);
+  const { own, next } = placeFor(writer, message.id, sessionId);
   if (own !== null) return own;
-  const seq = (last ?? 0) + 1;
   writer.run(
-    'INSERT INTO messages(id, session_id, seq, role, status, content, reasoning, tool_calls, tool_call_id, tool_name, problem, active, copy_of, created_at, finished_at, model_id, usage) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO messages(${columns}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       message.id,
       sessionId,
-      seq,
+      next,
+      message.copyOf,
       message.role,
       message.status,
-      message.text,
-      message.reasoning,
-      callsToJson(message.toolCalls),
       message.toolCallId,
       message.toolName,
       toJson(message.problem),
       Number(message.active),
-      message.copyOf,
       message.createdAt,
       message.finishedAt,
       message.modelId,
       toJson(message.usage),
+      ...contentValues(writer, message),
     ],
   );
-  const preview = message.role === 'user' ? firstWords(message.text, previewLength) : '';
+  noteMessage(writer, sessionId, message);
+  return next;
+}
+
+/**
+ * Adds a copy of a stored message at the end of a session; contents in a blob stay where they are and are named by both. Does
+ * nothing if the id is there already, or if the original is not.
+ */
+export function copyMessage(
+  writer: WriteTransaction,
+  originalId: string,
+  copy: Pick<Message, 'id' | 'sessionId' | 'copyOf'>,
+): void {
+  const original = getMessage(writer, originalId);
+  const { own, next } = placeFor(writer, copy.id, copy.sessionId);
+  if (own !== null || original === null) return;
+  writer.run(
+    `INSERT INTO messages(${columns}) SELECT ?, ?, ?, ?, ${facts}, ${contentColumns} FROM messages WHERE id = ?`,
+    [copy.id, copy.sessionId, next, copy.copyOf, originalId],
+  );
+  noteMessage(writer, copy.sessionId, original);
+}
+
+function placeFor(
+  reader: ReadTransaction,
+  id: string,
+  sessionId: string,
+): { own: number | null; next: number } {
+  const places = reader.get(
+    'SELECT (SELECT seq FROM messages WHERE id = ?) AS own, (SELECT max(seq) FROM messages WHERE session_id = ?) AS last',
+    [id, sessionId],
+  );
+  const { own, last } = v.parse(placesSchema, places);
+  return { own, next: (last ?? 0) + 1 };
+}
+
+/** The session has one more message. */
+function noteMessage(
+  writer: WriteTransaction,
+  sessionId: string,
+  { role, text, createdAt }: Pick<Message, 'role' | 'text' | 'createdAt'>,
+): void {
+  const preview = role === 'user' ? firstWords(text, previewLength) : '';
   writer.run(
     `UPDATE sessions SET message_count = message_count + 1, last_activity_at = max(last_activity_at, ?), last_activity_seq = ?, preview = CASE WHEN preview = '' THEN ? ELSE preview END WHERE id = ?`,
-    [message.createdAt, writer.seq, preview, sessionId],
+    [createdAt, writer.seq, preview, sessionId],
   );
-  return seq;
 }
 
 /**
@@ -124,26 +175,59 @@ export function appendMessageText(
   }
   const row = writer.get('SELECT status FROM messages WHERE id = ?', [id]);
   if (row?.['status'] !== 'streaming') return false;
+  if (jsonBytes([text, reasoning]) > writer.room) {
+    const known = requireContents(writer, id);
+    const { toolCalls } = known;
+    writeContents(writer, id, {
+      text: known.text + text,
+      reasoning: known.reasoning + reasoning,
+      toolCalls,
+    });
+    return true;
+  }
   // Short statements: they are written with every piece.
   if (text !== '') writer.run('UPDATE messages SET content=content||? WHERE id=?', [text, id]);
   if (reasoning !== '') writer.run('UPDATE messages SET reasoning=reasoning||? WHERE id=?', [reasoning, id]);
   return true;
 }
 
-/** Replaces the text: for a writer that does not know how much of it is stored. */
-export function setMessageContent(
-  writer: WriteTransaction,
-  id: string,
-  text: string,
-  reasoning: string,
-): void {
-  const row = writer.get('SELECT content, reasoning FROM messages WHERE id = ?', [id]);
-  if (row === undefined || (row['content'] === text && row['reasoning'] === reasoning)) return;
-  writer.run('UPDATE messages SET content = ?, reasoning = ? WHERE id = ?', [text, reasoning, id]);
+/** Replaces the contents: for a writer that does not know how much of them is stored. */
+export function setMessageContents(writer: WriteTransaction, id: string, contents: Contents): void {
+  const stored = getMessage(writer, id);
+  if (stored === null || (stored.contents === 'here' && isSame(stored, contents))) return;
+  writeContents(writer, id, contents);
 }
 
-export function setMessageToolCalls(writer: WriteTransaction, id: string, calls: readonly ToolCall[]): void {
-  writer.run('UPDATE messages SET tool_calls = ? WHERE id = ?', [callsToJson(calls), id]);
+function isSame(stored: Contents, { text, reasoning, toolCalls }: Contents): boolean {
+  return (
+    stored.text === text &&
+    stored.reasoning === reasoning &&
+    callsToJson(stored.toolCalls) === callsToJson(toolCalls)
+  );
+}
+
+export function setMessageToolCalls(
+  writer: WriteTransaction,
+  id: string,
+  toolCalls: readonly ToolCall[],
+): void {
+  const calls = callsToJson(toolCalls);
+  if (jsonBytes([calls]) > writer.room) {
+    const { text, reasoning } = requireContents(writer, id);
+    writeContents(writer, id, { text, reasoning, toolCalls });
+  } else writer.run('UPDATE messages SET tool_calls = ? WHERE id = ?', [calls, id]);
+}
+
+function writeContents(writer: WriteTransaction, id: string, contents: Contents): void {
+  writer.run('UPDATE messages SET blob = ?, content = ?, reasoning = ?, tool_calls = ? WHERE id = ?', [
+    ...contentValues(writer, contents),
+    id,
+  ]);
+}
+
+/** Of a message that is there. Throws BlobUnreadableError: what cannot be read must not be replaced by a part of it. */
+function requireContents(reader: ReadTransaction, id: string): Contents {
+  return getMessage(reader, id, 'require') ?? { text: '', reasoning: '', toolCalls: [] };
 }
 
 /** Adds a tool call unless the message has one with its id. */
@@ -157,7 +241,7 @@ export type MessageEnd = Pick<Message, 'status' | 'problem' | 'usage' | 'finishe
 
 /** Sets how a message ended; its tokens are added to the session's once. Does nothing if there is no such message. */
 export function finishMessage(writer: WriteTransaction, id: string, end: MessageEnd): void {
-  const message = getMessage(writer, id);
+  const message = getMessage(writer, id, 'leave');
   if (message === null) return;
   const usage = end.usage ?? message.usage;
   writer.run('UPDATE messages SET status = ?, problem = ?, usage = ?, finished_at = ? WHERE id = ?', [
@@ -196,7 +280,7 @@ function twinsOf(reader: ReadTransaction, id: string): string[] {
     )
     .map((row) => v.parse(twinSchema, row));
   if (twins.length === 0) return [];
-  const chat = lineageMembers(reader, getMessage(reader, id)?.sessionId ?? '');
+  const chat = lineageMembers(reader, getMessage(reader, id, 'leave')?.sessionId ?? '');
   return twins.filter((twin) => chat.includes(twin.session_id)).map((twin) => twin.id);
 }
 
@@ -223,6 +307,8 @@ export interface MessagePage {
   readonly limit?: number | null;
   /** True: without the rows that are copies of others. */
   readonly withoutCopies?: boolean;
+  /** Absent: they are read. */
+  readonly contents?: ContentsWish;
 }
 
 /** Oldest first. */
@@ -232,7 +318,7 @@ export function listMessages(reader: ReadTransaction, sessionId: string, page: M
     `SELECT ${columns} FROM messages WHERE session_id = ? AND seq < ?${copies} ORDER BY seq DESC LIMIT ?`,
     [sessionId, page.before ?? Number.MAX_SAFE_INTEGER, page.limit ?? -1],
   );
-  return rows.map(toMessage).reverse();
+  return rows.map((row) => toMessage(reader, row, page.contents ?? 'read')).reverse();
 }
 
 export interface CopiedRows {
@@ -299,5 +385,5 @@ export function countMessages(reader: ReadTransaction, sessionId: string | null 
 /** Every message that is streaming, or was when its window died. */
 export function streamingMessages(reader: ReadTransaction): Message[] {
   const rows = reader.all(`SELECT ${columns} FROM messages WHERE status = 'streaming' ORDER BY id`);
-  return rows.map(toMessage);
+  return rows.map((row) => toMessage(reader, row, 'leave'));
 }

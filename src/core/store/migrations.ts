@@ -4,7 +4,8 @@
  */
 import * as v from 'valibot';
 import { getMeta, setMeta } from './meta.ts';
-import type { ReadTransaction, WriteTransaction } from './transaction.ts';
+import type { Database } from './openDatabase.ts';
+import type { RowReader, RowWriter } from './transaction.ts';
 
 interface Migration {
   readonly version: number;
@@ -69,7 +70,7 @@ export const schemaVersion = migrations.length;
 const numberText = v.pipe(v.string(), v.transform(Number), v.number());
 
 /** 0 for a database without tables. */
-export function readSchemaVersion(reader: ReadTransaction): number {
+export function readSchemaVersion(reader: RowReader): number {
   const hasMeta = reader.get(`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'meta'`);
   return hasMeta === undefined ? 0 : v.parse(numberText, getMeta(reader, 'schema_version'));
 }
@@ -79,7 +80,7 @@ export interface Requirements {
   readonly minWriter: number;
 }
 
-export function readRequirements(reader: ReadTransaction): Requirements {
+export function readRequirements(reader: RowReader): Requirements {
   if (readSchemaVersion(reader) === 0) return { minReader: 0, minWriter: 0 };
   return {
     minReader: v.parse(numberText, getMeta(reader, 'min_reader')),
@@ -88,7 +89,7 @@ export function readRequirements(reader: ReadTransaction): Requirements {
 }
 
 /** Brings the schema up to `target`; does nothing if it is there already, so that several windows may try at once. */
-export function migrate(writer: WriteTransaction, target = schemaVersion): void {
+export function migrate(writer: RowWriter, target = schemaVersion): void {
   const current = readSchemaVersion(writer);
   for (const migration of migrations.slice(current, target)) {
     for (const statement of migration.statements) writer.run(statement.replace(/\s+/g, ' '));
@@ -96,4 +97,13 @@ export function migrate(writer: WriteTransaction, target = schemaVersion): void 
     setMeta(writer, 'min_reader', String(migration.minReader));
     setMeta(writer, 'min_writer', String(migration.minWriter));
   }
+}
+
+/** As migrate, of a copy of a state in memory that no journal knows of. */
+export function migrateDatabase(database: Database): void {
+  migrate({
+    all: (sql, parameters) => database.all(sql, parameters),
+    get: (sql, parameters) => database.get(sql, parameters),
+    run: (sql, parameters = []) => database.run({ sql, parameters }),
+  });
 }

@@ -9,7 +9,7 @@ import type { Database as SqliteDatabase, SqlJsStatic, Statement as SqliteStatem
 import { StoreStatementError, StoreValueError } from './errors.ts';
 import type { Statement } from './frame.ts';
 import { RoomyImage } from './image.ts';
-import type { ReadTransaction, Row, Value } from './transaction.ts';
+import type { Row, RowReader, Value } from './transaction.ts';
 
 export type Engine = SqlJsStatic;
 
@@ -63,7 +63,7 @@ export function normalizeValue(value: Value): Value {
   return value;
 }
 
-export class Database implements ReadTransaction {
+export class Database implements RowReader {
   readonly #sqlite: SqliteDatabase;
   /** What it was opened from; null: nothing, or not known to hold its file. */
   readonly #opened: RoomyImage | null;

@@ -10,7 +10,7 @@ import { inFolder, journalName, listFolder, type SnapshotName } from './folder.t
 import { crc32, decodePayload, type Frame } from './frame.ts';
 import { Journal } from './journal.ts';
 import { readMark } from './mark.ts';
-import { migrate } from './migrations.ts';
+import { migrateDatabase } from './migrations.ts';
 import { Database, type Engine } from './openDatabase.ts';
 import { systemErrorCode } from './errors.ts';
 import { faultPrefix } from './faults.ts';
@@ -168,12 +168,12 @@ function replay(
   let seq = start;
   for (const frame of frames) {
     if (frame.seq > seq + 1) missing.push([seq + 1, frame.seq - 1]);
-    if (seq === 0 && frame.seq > 1) migrate(migrationWriter(database));
+    if (seq === 0 && frame.seq > 1) migrateDatabase(database);
     seq = frame.seq;
     if (applyFrame(database, frame)) applied += 1;
     else failed += 1;
   }
-  if (seq === 0) migrate(migrationWriter(database));
+  if (seq === 0) migrateDatabase(database);
   if (marked > seq) missing.push([seq + 1, marked]);
   return { missing, failed, applied };
 }
@@ -191,13 +191,4 @@ function applyFrame(database: Database, frame: Frame): boolean {
     database.rollback();
     return false;
   }
-}
-
-function migrationWriter(database: Database): Parameters<typeof migrate>[0] {
-  return {
-    seq: 1,
-    all: (sql, parameters) => database.all(sql, parameters),
-    get: (sql, parameters) => database.get(sql, parameters),
-    run: (sql, parameters = []) => database.run({ sql, parameters }),
-  };
 }

@@ -12,6 +12,8 @@
  * The functions on tables (sessions.ts, messages.ts, …) take the transaction, so one transaction can span tables. A function
  * given to `write` may run several times (when another window was faster) and must be free of side effects.
  */
+import { readerOf } from './blobFile.ts';
+import { Blobs } from './blobs.ts';
 import { Changes, type StoreChange } from './changes.ts';
 import { workerRunner, type CheckpointRunner } from './checkpointRunner.ts';
 import { Committer, type Committed } from './commit.ts';
@@ -83,6 +85,7 @@ export class Store {
   readonly #live: LiveReplica;
   readonly #changes: Changes;
   readonly #durability: Durability;
+  readonly #blobs: Blobs;
   readonly #committer: Committer;
   readonly #generations: Generations;
   readonly #reserve: Reserve;
@@ -117,7 +120,14 @@ export class Store {
     );
     this.#reserve = new Reserve({ files, folder, clock, log });
     const durability = this.#durability;
-    this.#committer = new Committer({ folder, live, makeId, durable: () => durability.seq });
+    this.#blobs = new Blobs({ files, folder, windowId, makeId });
+    this.#committer = new Committer({
+      folder,
+      live,
+      makeId,
+      blobs: this.#blobs,
+      durable: () => durability.seq,
+    });
     this.#generations = new Generations({
       files,
       folder,
@@ -255,11 +265,7 @@ export class Store {
     this.#mustBeUsable();
     if (this.#live.damage === null) this.#catchUpForReading();
     this.#committer.mustUnderstand('reading');
-    const { database } = this.#live.replica;
-    return use({
-      all: (sql, parameters) => database.all(sql, parameters),
-      get: (sql, parameters) => database.get(sql, parameters),
-    });
+    return use(readerOf(this.#live.replica.database, { files: this.#parts.files, folder: this.folder }));
   }
 
   /**

@@ -6,28 +6,43 @@
  * before and given as parameters, columns are always named, and nothing rests on an implicit rowid.
  */
 
-/** What a column holds. There are no booleans (0 and 1) and no blobs (they live in files). */
+/** What a column holds. There are no booleans (0 and 1) and no bytes: large contents live in files (see blobs.ts). */
 export type Value = string | number | null;
 
 export type Row = Readonly<Record<string, Value>>;
 
-export interface ReadTransaction {
+export interface RowReader {
   /** All rows, in the order the statement asks for. */
   all(sql: string, parameters?: readonly Value[]): Row[];
   /** The first row. */
   get(sql: string, parameters?: readonly Value[]): Row | undefined;
 }
 
-export interface WriteTransaction extends ReadTransaction {
+export interface ReadTransaction extends RowReader {
+  /** The texts that a row keeps in a file. Throws BlobUnreadableError. */
+  readBlob(reference: string): string[];
+}
+
+export interface RowWriter extends RowReader {
   /**
    * Runs one statement that changes rows (or, in a migration, the schema) and records it for the journal.
    * Throws StoreValueError for a number that is not finite. Lone surrogates in a text become U+FFFD, as in any UTF-8
    * file.
    */
   run(sql: string, parameters?: readonly Value[]): void;
+}
+
+export interface WriteTransaction extends ReadTransaction, RowWriter {
   /**
    * The journal sequence number that this transaction will have once it is committed. Numbers of the journal are
    * compared where clocks could lie. If the commit loses a race the function runs again with a higher one.
    */
   readonly seq: number;
+  /** Bytes of contents for which there is still room in the frame of this transaction; what is larger goes into a blob. */
+  readonly room: number;
+  /**
+   * Puts texts into a file of their own, durable when this returns, and gives the reference for the row to name it by. Throws
+   * StoreErrors.
+   */
+  keepBlob(texts: readonly string[]): string;
 }

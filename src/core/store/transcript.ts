@@ -4,7 +4,8 @@
  */
 import type { Message } from '../session/model.ts';
 import { lineageOf } from './lineage.ts';
-import { getMessage, listMessages } from './messages.ts';
+import type { ContentsWish } from './messageContents.ts';
+import { getMessage, listMessages, withContents } from './messages.ts';
 import type { ReadTransaction } from './transaction.ts';
 
 export interface TranscriptPage {
@@ -12,6 +13,8 @@ export interface TranscriptPage {
   readonly before?: string | null;
   /** The newest ones; absent or null: all. */
   readonly limit?: number | null;
+  /** Absent: they are read. */
+  readonly contents?: ContentsWish;
 }
 
 export interface Transcript {
@@ -32,7 +35,7 @@ export function displayMessages(
   const path = lineageOf(reader, sessionId);
   let before: number | null = null;
   if (page.before !== undefined && page.before !== null) {
-    const message = getMessage(reader, page.before);
+    const message = getMessage(reader, page.before, 'leave');
     const index = message === null ? -1 : path.indexOf(message.sessionId);
     if (message === null || index < 0) return { messages: [], hasOlder: false };
     path.splice(index + 1);
@@ -48,6 +51,7 @@ export function displayMessages(
       limit: missing,
       // The root may be a branch, whose rows are copies too, but of another chat.
       withoutCopies: index > 0,
+      contents: page.contents ?? 'read',
     });
     messages = [...rows, ...messages];
     before = null;
@@ -56,7 +60,18 @@ export function displayMessages(
   return { messages: hasOlder ? messages.slice(messages.length - (limit ?? 0)) : messages, hasOlder };
 }
 
+/** What user and model said, for a summary of it: the contents of other rows are left in their files. */
+export function saidMessages(reader: ReadTransaction, sessionId: string): Message[] {
+  return displayMessages(reader, sessionId, { contents: 'leave' })
+    .messages.filter(({ role }) => role === 'user' || role === 'assistant')
+    .map((message) => withContents(reader, message));
+}
+
 /** What the next request to a model is made of (see session/projection.ts): the active rows of the tip. */
-export function modelMessages(reader: ReadTransaction, tipId: string): Message[] {
-  return listMessages(reader, tipId).filter((message) => message.active);
+export function modelMessages(
+  reader: ReadTransaction,
+  tipId: string,
+  contents: ContentsWish = 'read',
+): Message[] {
+  return listMessages(reader, tipId, { contents }).filter((message) => message.active);
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Message } from '../../core/session/model.ts';
+import { unreadableContents } from '../../core/session/text.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import type { MessageView } from '../state/chatView.ts';
 import type { Page } from '../state/page.ts';
@@ -57,6 +58,7 @@ function PromptArticle({ page, message, view }: PromptProps) {
       data-status={message.status}
     >
       {isEdited ? <PromptEditor page={page} /> : <div class="prompt-text">{message.text}</div>}
+      {message.contents === 'unreadable' && <Remark icon="error" text={unreadableContents} />}
       {message.status === 'not_sent' && <Remark icon="warning" text={words.notSent} />}
       {message.problem !== null && <ProblemBox message={message} />}
       <footer>
@@ -87,6 +89,7 @@ function SummaryArticle({ message }: { readonly message: Message }) {
         {words.summary}
       </summary>
       <Markdown text={message.text} isFinished={message.status !== 'streaming'} />
+      {message.contents === 'unreadable' && <Remark icon="error" text={unreadableContents} />}
     </details>
   );
 }
@@ -125,6 +128,7 @@ function AnswerArticle({ page, message, view, isContinued }: AnswerProps) {
         </details>
       )}
       {isShown && message.text !== '' && <Markdown text={message.text} isFinished={isFinished} />}
+      {message.contents === 'unreadable' && <Remark icon="error" text={unreadableContents} />}
       {message.toolCalls.map((call) => (
         <ToolCall key={call.id} page={page} call={call} />
       ))}

@@ -1,6 +1,7 @@
 import { useComputed } from '@preact/signals';
 import type { Message, MessageStatus, ToolCall } from '../../core/session/model.ts';
 import type { Page } from '../state/page.ts';
+import { unreadableContents } from '../../core/session/text.ts';
 import { words } from '../words.ts';
 import { formatDuration, summariseArguments, tidyJson } from './format.ts';
 import { Icon } from './icon.tsx';
@@ -44,7 +45,8 @@ interface ToolCardProps {
 function ToolCard({ name, input, row, state }: ToolCardProps) {
   const duration =
     row === undefined || row.finishedAt === null ? '' : formatDuration(row.finishedAt - row.createdAt);
-  const result = row?.problem?.message ?? row?.text ?? '';
+  const text = row?.contents === 'unreadable' ? unreadableContents : row?.text;
+  const result = row?.problem?.message ?? text ?? '';
   return (
     <div
       class={`tool-card ${state}`}

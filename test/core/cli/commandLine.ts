@@ -146,4 +146,6 @@ export const reportSchema = v.strictObject({
   messages: v.number(),
   frames: v.number(),
   skippedFrames: v.number(),
+  blobs: v.number(),
+  unnamedBlobs: v.number(),
 });

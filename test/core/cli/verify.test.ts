@@ -51,7 +51,16 @@ describe('holdfast verify', function () {
     const before = contents(folder);
     const report = await verify(folder);
     // The schema, the chat, the seal, five messages.
-    const expected = { ok: true, faults: [], sessions: 1, messages: 7, frames: 8, skippedFrames: 0 };
+    const blobs = { blobs: 0, unnamedBlobs: 0 };
+    const expected = {
+      ok: true,
+      faults: [],
+      sessions: 1,
+      messages: 7,
+      frames: 8,
+      skippedFrames: 0,
+      ...blobs,
+    };
     assert.deepEqual(report, expected);
     assert.match((await run(['verify', '--store', folder])).stdout, /Everything is sound\.\n$/);
     assert.deepEqual(contents(folder), before);

@@ -21,7 +21,7 @@ import {
   getMessage,
   insertMessage,
   listMessages,
-  setMessageContent,
+  setMessageContents,
   streamingMessages,
   supersedeMessages,
   wholeTextLength,
@@ -120,6 +120,7 @@ describe('sessions', function () {
       const plan: string[] = [];
       store.read((reader) => {
         const explain: ReadTransaction = {
+          readBlob: (reference) => reader.readBlob(reference),
           get: (sql, parameters) => reader.get(sql, parameters),
           all(sql, parameters) {
             const rows = reader.all(`EXPLAIN QUERY PLAN ${sql}`, parameters);
@@ -290,7 +291,7 @@ describe('messages', function () {
     );
     await store.write((writer) => {
       supersedeMessages(writer, [message.id]);
-      setMessageContent(writer, message.id, 'whole', '');
+      setMessageContents(writer, message.id, { text: 'whole', reasoning: '', toolCalls: [] });
     });
     const { active, text } = store.read((reader) => getMessage(reader, message.id)) ?? {};
     assert.deepEqual({ active, text }, { active: false, text: 'whole' });

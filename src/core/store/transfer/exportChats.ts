@@ -81,7 +81,7 @@ function* chatJson(store: Store, session: Session, { onUnreadable }: ExportReque
   yield `\n${JSON.stringify(facts).slice(0, -1)},"messages":[`;
   let isFirst = true;
   for (const { id: messageId, message } of messagesOf(store, id, onUnreadable)) {
-    yield `${isFirst ? '' : ','}\n${JSON.stringify(message ?? { id: messageId, unreadable: true })}`;
+    yield `${isFirst ? '' : ','}\n${JSON.stringify(message === null ? { id: messageId, unreadable: true } : { ...message, contents: undefined })}`;
     isFirst = false;
   }
   yield ']}';
@@ -156,6 +156,6 @@ function readMessage(
   onUnreadable: (what: string) => void,
 ): Message | 'gone' | null {
   return store.read((reader) =>
-    attempt(`The message ${id}`, () => getMessage(reader, id) ?? 'gone', onUnreadable),
+    attempt(`The message ${id}`, () => getMessage(reader, id, 'require') ?? 'gone', onUnreadable),
   );
 }

@@ -1,20 +1,14 @@
 /**
  * Brings chats of a backup, of another folder or of a rescue file into a store: merged by id, so that doing it twice changes
  * nothing the second time and a stopped one is finished by doing it again. What is there is never overwritten; only an answer
- * that was cut off gets the rest that it has there.
+ * that was cut off gets the rest that it has there, and a message that cannot be read its contents.
  */
 import type { Message, Session } from '../../session/model.ts';
 import { StoreError } from '../errors.ts';
 import { getDraft, saveDraft } from '../drafts.ts';
 import { getLease } from '../leases.ts';
 import { getMemory, saveMemory } from '../memories.ts';
-import {
-  finishMessage,
-  getMessage,
-  insertMessage,
-  setMessageContent,
-  setMessageToolCalls,
-} from '../messages.ts';
+import { finishMessage, getMessage, insertMessage, setMessageContents } from '../messages.ts';
 import { setShownByPanel, type IsWindowAlive } from '../routes.ts';
 import { getSession, insertSession, requireSession } from '../sessions.ts';
 import type { Store } from '../store.ts';
@@ -171,14 +165,19 @@ function addMessage(writer: WriteTransaction, message: Message, isWindowAlive: I
   return true;
 }
 
-/** Gives an answer that was cut off here the rest that it has there. */
+/** Gives an answer that was cut off here the rest that it has there, and a message whose file is lost here what it says there. */
 function complete(
   writer: WriteTransaction,
   known: Message,
   there: Message,
   isWindowAlive: IsWindowAlive,
 ): boolean {
-  if (known.sessionId !== there.sessionId || !isCutOff(writer, known, isWindowAlive)) return false;
+  if (known.sessionId !== there.sessionId) return false;
+  if (known.contents === 'unreadable') {
+    setMessageContents(writer, known.id, there);
+    return true;
+  }
+  if (!isCutOff(writer, known, isWindowAlive)) return false;
   if (!there.text.startsWith(known.text) || !there.reasoning.startsWith(known.reasoning)) return false;
   const status = there.status === 'streaming' ? 'interrupted' : there.status;
   const isLonger =
@@ -188,8 +187,7 @@ function complete(
   if (!isLonger && (status === 'interrupted' || there.toolCalls.length < known.toolCalls.length))
     return false;
   const { lastActivitySeq } = requireSession(writer, known.sessionId);
-  setMessageContent(writer, known.id, there.text, there.reasoning);
-  setMessageToolCalls(writer, known.id, there.toolCalls);
+  setMessageContents(writer, known.id, there);
   finishMessage(writer, known.id, { ...there, status, finishedAt: there.finishedAt ?? known.finishedAt });
   setActivitySeq(writer, known.sessionId, lastActivitySeq);
   return true;

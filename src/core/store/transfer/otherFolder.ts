@@ -1,8 +1,9 @@
 /** Reading a store's folder that is not this window's: another profile's, an older copy. Nothing in it is changed. */
 import { StoreOutdatedError, StoreUnavailableError, systemErrorCode } from '../errors.ts';
+import { readerOf } from '../blobFile.ts';
 import { nodeFiles } from '../fileLayer.ts';
 import { listFolder } from '../folder.ts';
-import { migrate, readRequirements, schemaVersion } from '../migrations.ts';
+import { migrateDatabase, readRequirements, schemaVersion } from '../migrations.ts';
 import type { Database, Engine } from '../openDatabase.ts';
 import { openReplica } from '../openReplica.ts';
 import type { ReadTransaction } from '../transaction.ts';
@@ -27,7 +28,7 @@ export async function withOtherFolder<T>(
   });
   try {
     bringUpToDate(replica.database);
-    return await use(replica.database);
+    return await use(readerOf(replica.database, { files: nodeFiles, folder }));
   } finally {
     replica.close();
   }
@@ -51,10 +52,5 @@ function refuseNoStore(folder: string): void {
  */
 export function bringUpToDate(database: Database): void {
   if (readRequirements(database).minReader > schemaVersion) throw new StoreOutdatedError('reading');
-  migrate({
-    seq: 1,
-    all: (sql, parameters) => database.all(sql, parameters),
-    get: (sql, parameters) => database.get(sql, parameters),
-    run: (sql, parameters = []) => database.run({ sql, parameters }),
-  });
+  migrateDatabase(database);
 }

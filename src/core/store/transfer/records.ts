@@ -38,12 +38,16 @@ export function* readRecords(
     if (session === null) continue;
     yield { type: 'chat', session, wasShownByPanel: wasShownByPanel(reader, id) };
     for (const messageId of idsOfMessages(reader, id)) {
-      const message = attempt(`The message ${messageId}`, () => getMessage(reader, messageId), onUnreadable);
+      const message = attempt(
+        `The message ${messageId}`,
+        () => getMessage(reader, messageId, 'require'),
+        onUnreadable,
+      );
       if (message !== null) yield { type: 'message', message };
     }
   }
   for (const key of idsOf(reader, 'drafts', 'key')) {
-    const stored = attempt(`The draft ${key}`, () => getDraft(reader, key), onUnreadable);
+    const stored = attempt(`The draft ${key}`, () => getDraft(reader, key, 'require'), onUnreadable);
     const sessionId = stored?.sessionId ?? null;
     // Typed into a panel that has no chat yet: it belongs to the place.
     if (stored === null || sessionId === null) continue;

@@ -1,5 +1,6 @@
 /** Checks of the state itself: that every row can be read and that what it refers to is there. */
 import * as v from 'valibot';
+import { BlobUnreadableError, parseReference } from '../blobFile.ts';
 import { countMessages, listMessages } from '../messages.ts';
 import { countSessions, getSession } from '../sessions.ts';
 import type { ReadTransaction } from '../transaction.ts';
@@ -8,6 +9,8 @@ export interface RowReport {
   readonly faults: readonly string[];
   readonly sessions: number;
   readonly messages: number;
+  /** Names of the blobs that rows name. */
+  readonly blobs: ReadonlySet<string>;
 }
 
 interface Reference {
@@ -62,12 +65,40 @@ export function checkRows(reader: ReadTransaction): RowReport {
     const { id, counted, actual } = v.parse(miscountSchema, row);
     return `The chat ${id} has ${actual} messages, but is listed with ${counted}.`;
   });
+  const blobs = checkBlobs(reader);
   return {
-    faults: [...dangling, ...counts, ...unreadableRows(reader)],
+    faults: [...dangling, ...counts, ...unreadableRows(reader), ...blobs.faults],
+    blobs: blobs.names,
     sessions: countSessions(reader),
     messages: countMessages(reader),
   };
 }
+
+const blobsSchema = v.object({ id: v.string(), blob: v.string() });
+
+/** Reads every blob that a row names, one at a time. */
+function checkBlobs(reader: ReadTransaction): { faults: string[]; names: Set<string> } {
+  const faults: string[] = [];
+  const names = new Set<string>();
+  for (const { what, sql } of blobOwners) {
+    for (const row of reader.all(sql)) {
+      const { id, blob } = v.parse(blobsSchema, row);
+      names.add(parseReference(blob)?.name ?? blob);
+      try {
+        reader.readBlob(blob);
+      } catch (error) {
+        if (!(error instanceof BlobUnreadableError)) throw error;
+        faults.push(`The ${what} ${id} cannot be read: ${error.message}.`);
+      }
+    }
+  }
+  return { faults, names };
+}
+
+const blobOwners = [
+  { what: 'message', sql: 'SELECT id, blob FROM messages WHERE blob IS NOT NULL ORDER BY id' },
+  { what: 'draft', sql: 'SELECT key AS id, blob FROM drafts WHERE blob IS NOT NULL ORDER BY key' },
+];
 
 function unreadableRows(reader: ReadTransaction): string[] {
   const faults: string[] = [];
@@ -83,7 +114,7 @@ function unreadableRows(reader: ReadTransaction): string[] {
       }
     };
     attempt('The chat', () => getSession(reader, id));
-    attempt('A message of the chat', () => listMessages(reader, id));
+    attempt('A message of the chat', () => listMessages(reader, id, { contents: 'leave' }));
   }
   return faults;
 }

@@ -3,6 +3,7 @@
  * it, beside running windows as well: a store is repaired when it is opened, not when it is looked at.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { listBlobs, readerOf } from '../blobFile.ts';
 import type { ChainPosition } from '../chain.ts';
 import { StoreError, systemErrorCode } from '../errors.ts';
 import { nodeFiles, type FileLayer } from '../fileLayer.ts';
@@ -25,6 +26,10 @@ export interface VerifyReport {
   readonly frames: number;
   /** Changes that lost a race and left no trace, and what torn writes left. */
   readonly skippedFrames: number;
+  /** Files of large contents. */
+  readonly blobs: number;
+  /** Those of them that no message or draft names now: kept for older snapshots, or to be removed at a checkpoint. */
+  readonly unnamedBlobs: number;
 }
 
 interface Place {
@@ -58,8 +63,11 @@ function verifyOnce(place: Place): VerifyReport {
   if (mark === null && listing.names.has(markName)) faults.push(`The file ${markName} is damaged.`);
   const isEmpty = listing.snapshots.length === 0 && listing.journals.length === 0;
   if (isEmpty && !listing.names.has(markName)) {
-    return { ok: true, faults, sessions: 0, messages: 0, frames: 0, skippedFrames: 0 };
+    const nothing = { sessions: 0, messages: 0, frames: 0, skippedFrames: 0, blobs: 0, unnamedBlobs: 0 };
+    return { ok: true, faults, ...nothing };
   }
+  // Before the state is read: whatever is named later was there before.
+  const blobs = listBlobs(place);
   const starts = new Map<number, ChainPosition>();
   for (const name of listing.snapshots) {
     const position = checkSnapshot(place, name, faults);
@@ -68,6 +76,10 @@ function verifyOnce(place: Place): VerifyReport {
   const walked = walkJournals({ files, folder, listing, starts, mark });
   faults.push(...walked.faults);
   const state = checkState(place, faults.length > 0);
+  const newest = listFolder(files, folder).snapshots[0]?.name;
+  if (state.faults.length > 0 && newest !== listing.snapshots[0]?.name) {
+    throw new FolderChangedError('a checkpoint was made');
+  }
   faults.push(...state.faults);
   return {
     ok: faults.length === 0,
@@ -76,6 +88,8 @@ function verifyOnce(place: Place): VerifyReport {
     messages: state.messages,
     frames: walked.frames,
     skippedFrames: walked.skippedFrames,
+    blobs: blobs.length,
+    unnamedBlobs: blobs.filter((name) => !state.blobs.has(name)).length,
   };
 }
 
@@ -105,6 +119,8 @@ function soundness(database: Database, what: string): string[] {
   return answer === 'ok' ? [] : [`${what} is not a sound database: ${String(answer)}`];
 }
 
+const nothingRead = { sessions: 0, messages: 0, blobs: new Set<string>() };
+
 /** The state as a window would open it. `isKnown`: faults were found that may be why it cannot be opened. */
 function checkState({ files, folder, engine }: Place, isKnown: boolean): RowReport {
   let opened;
@@ -119,14 +135,14 @@ function checkState({ files, folder, engine }: Place, isKnown: boolean): RowRepo
     });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    return { faults: isKnown ? [] : [error.message], sessions: 0, messages: 0 };
+    return { ...nothingRead, faults: isKnown ? [] : [error.message] };
   }
   const { database } = opened.replica;
   try {
     const unsound = soundness(database, 'The state');
-    if (unsound.length > 0) return { faults: unsound, sessions: 0, messages: 0 };
+    if (unsound.length > 0) return { ...nothingRead, faults: unsound };
     bringUpToDate(database);
-    return checkRows(database);
+    return checkRows(readerOf(database, { files, folder }));
   } finally {
     opened.replica.close();
   }

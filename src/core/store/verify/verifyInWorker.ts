@@ -10,6 +10,8 @@ const reportSchema = v.object({
   messages: v.number(),
   frames: v.number(),
   skippedFrames: v.number(),
+  blobs: v.number(),
+  unnamedBlobs: v.number(),
 });
 
 /** `file`: the built verifyWorker.ts. Rejects with what verifyFolder throws. */

@@ -1,0 +1,84 @@
+/**
+ * The blobs of one window: written before the frame that names them and durable by then, read when somebody asks for what a row
+ * holds.
+ */
+import { createBlobFile, encodeBlob, readBlob, referenceOf, type BlobPlace } from './blobFile.ts';
+import { toWriteError } from './errors.ts';
+import { blobsFolderName, inFolder } from './folder.ts';
+
+export interface BlobOptions extends BlobPlace {
+  readonly windowId: string;
+  /** Makes a ULID. */
+  readonly makeId: () => string;
+}
+
+interface KeptBlob {
+  readonly texts: readonly string[];
+  readonly reference: string;
+  readonly generation: number;
+}
+
+/** The blobs of one commit, whose function may run several times. */
+export interface BlobKeeper {
+  /**
+   * Puts the texts into a file, durable when this returns, and gives the reference for the row. Throws a StoreError if the disk
+   * refuses. `generation`: that of the journal the frame will stand in.
+   */
+  keep(texts: readonly string[], generation: number): string;
+}
+
+export class Blobs {
+  readonly #options: BlobOptions;
+  #writtenBytes = 0;
+
+  constructor(options: BlobOptions) {
+    this.#options = options;
+  }
+
+  /** Bytes of blob files that this window wrote since this was last asked. */
+  takeWrittenBytes(): number {
+    const bytes = this.#writtenBytes;
+    this.#writtenBytes = 0;
+    return bytes;
+  }
+
+  /** Throws BlobUnreadableError. */
+  read(reference: string): string[] {
+    return readBlob(this.#options, reference);
+  }
+
+  /**
+   * After a lost race the same contents get the same blob: but only within a generation, because what a frame that lost named
+   * may be removed together with that frame's journal.
+   */
+  keeper(): BlobKeeper {
+    const kept: KeptBlob[] = [];
+    return {
+      keep: (texts, generation) => {
+        const known = kept.find((blob) => blob.generation === generation && isSame(blob.texts, texts));
+        if (known !== undefined) return known.reference;
+        const reference = this.#write(texts);
+        kept.push({ texts, reference, generation });
+        return reference;
+      },
+    };
+  }
+
+  #write(texts: readonly string[]): string {
+    const { files, folder, windowId, makeId } = this.#options;
+    const name = makeId();
+    const bytes = encodeBlob(texts, windowId);
+    try {
+      createBlobFile(this.#options, name, bytes);
+      files.syncFolderNow(inFolder(folder, blobsFolderName));
+    } catch (error) {
+      throw toWriteError(folder, error);
+    }
+    this.#writtenBytes += bytes.length;
+    return referenceOf(name, bytes);
+  }
+}
+
+function isSame(texts: readonly string[], others: readonly string[]): boolean {
+  return texts.length === others.length && texts.every((text, index) => text === others[index]);
+}
