@@ -1,7 +1,7 @@
 /** `holdfast list` and `holdfast show`. */
 import * as v from 'valibot';
 import type { Session } from '../core/session/model.ts';
-import { unreadableContents } from '../core/session/text.ts';
+import { readableText } from '../core/session/text.ts';
 import { chatTitle } from '../core/session/title.ts';
 import { listSessions, requireSession } from '../core/store/sessions.ts';
 import type { Store } from '../core/store/store.ts';
@@ -80,7 +80,7 @@ export function showChat(store: Store, id: string, json: boolean, output: Output
     seq: message.seq,
     role: message.role,
     status: message.status,
-    text: message.contents === 'here' ? message.text : unreadableContents,
+    text: readableText(message),
     ...(message.contents === 'here' ? {} : { unreadable: true }),
   }));
   if (json) {

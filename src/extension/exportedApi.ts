@@ -8,6 +8,7 @@ import type { Message, Session } from '../core/session/model.ts';
 import { isArchived } from '../core/session/reasons.ts';
 import { chatTitle } from '../core/session/title.ts';
 import { getSession, listSessions, requireSession } from '../core/store/sessions.ts';
+import { readableText } from '../core/session/text.ts';
 import { displayMessages } from '../core/store/transcript.ts';
 import type {
   ApiChat,
@@ -171,7 +172,7 @@ function toChatMessage(message: Message): ChatMessage {
     sessionId: message.sessionId,
     role: message.role,
     status: message.status,
-    text: message.text,
+    text: readableText(message),
     reasoning: message.reasoning,
     toolCalls: message.toolCalls.map((call) => ({ ...call })),
     toolCallId: message.toolCallId,

@@ -83,7 +83,8 @@ async function make(folder: string, scale: number): Promise<void> {
   const store = await openStore(folder, null, {
     files: filesWithoutSync,
     journalLimit: Number.POSITIVE_INFINITY,
-    runCheckpoint: async (job) => runCheckpoint(filesWithoutSync, engine, job, Date.now()),
+    runCheckpoint: async (job, isWindowAlive) =>
+      runCheckpoint({ files: filesWithoutSync, engine, now: Date.now(), isWindowAlive }, job),
     followInterval: 0,
   });
   const conversations = new Conversations(2);

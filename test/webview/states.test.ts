@@ -62,6 +62,18 @@ describe('States of a chat', () => {
     assert.equal(await panel.message.isEnabled(), true);
   });
 
+  it('says of each message that cannot be read that it cannot, and shows the rest', async () => {
+    const panel = await suite.open(samples['unreadable']);
+    await panel.log.getByText('Everything else.').waitFor();
+    for (const id of ['p1', 'a2']) {
+      const words = await panel.article(id).innerText();
+      assert.match(words, /This message cannot be read: the file that holds it is missing or damaged/);
+    }
+    const tool = panel.article('t1');
+    await tool.locator('summary').click();
+    assert.match(await tool.innerText(), /This message cannot be read/);
+  });
+
   it('follows another window that writes the chat, read-only, until it is free again', async () => {
     const panel = await suite.open(samples['elsewhere']);
     await panel

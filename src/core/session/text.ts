@@ -1,8 +1,14 @@
 /** Small text helpers that host and page share. */
+import type { Message } from './model.ts';
 
 /** Stands where a text would that cannot be read. */
 export const unreadableContents =
   'This message cannot be read: the file that holds it is missing or damaged. The rest of the chat is as it was; a backup that is restored brings the message back.';
+
+/** The text of a message; for one that cannot be read, the sentence that says so. */
+export function readableText({ text, contents }: Pick<Message, 'text' | 'contents'>): string {
+  return contents === 'here' ? text : unreadableContents;
+}
 
 /** Length in UTF-8 bytes, counted without encoding. A lone surrogate counts as the three bytes of its replacement. */
 export function byteLength(text: string): number {

@@ -31,6 +31,7 @@ export interface NamedBlob {
   readonly hash: string;
 }
 
+const namePattern = /^[0-9A-Z]{26}$/;
 const referencePattern = /^([0-9A-Z]{26}) ([A-Za-z0-9_-]{43})$/;
 const headPattern = /^holdfast-blob (\d+) ([^\n]{1,200})\n/;
 const formatVersion = 1;
@@ -116,8 +117,20 @@ export function readBlob({ files, folder }: BlobPlace, reference: string): strin
   const bytes = readBytes(files, folder, blob.name);
   if (hashOf(bytes) !== blob.hash) throw new BlobUnreadableError(blob.name, 'is damaged');
   const head = readHead(bytes);
-  if (head === null) throw new BlobUnreadableError(blob.name, 'is of a newer version of Holdfast');
+  if (head?.version !== formatVersion) {
+    throw new BlobUnreadableError(blob.name, 'is of a newer version of Holdfast');
+  }
   return splitTexts(zlib.brotliDecompressSync(bytes.subarray(head.length)));
+}
+
+/** The window that made the file. Null: it is gone, or not whole enough to tell. */
+export function ownerOfBlob({ files, folder }: BlobPlace, name: string): string | null {
+  try {
+    return readHead(readBytes(files, folder, name))?.windowId ?? null;
+  } catch (error) {
+    if (error instanceof BlobUnreadableError) return null;
+    throw error;
+  }
 }
 
 /** Reads the rows of a state outside of a store, and what they keep in the blobs of a folder. */
@@ -139,16 +152,16 @@ function readBytes(files: FileLayer, folder: string, name: string): Uint8Array {
   }
 }
 
-function readHead(bytes: Uint8Array): { windowId: string; length: number } | null {
+function readHead(bytes: Uint8Array): { version: number; windowId: string; length: number } | null {
   const match = headPattern.exec(Buffer.from(bytes.subarray(0, longestHead)).toString('latin1'));
-  if (match === null || Number(match[1]) !== formatVersion) return null;
-  return { windowId: match[2] ?? '', length: match[0].length };
+  if (match === null) return null;
+  return { version: Number(match[1]), windowId: match[2] ?? '', length: match[0].length };
 }
 
 /** Names of the blob files; none if there is no folder of them. Throws what node:fs throws. */
 export function listBlobs({ files, folder }: BlobPlace): string[] {
   try {
-    return files.list(inFolder(folder, blobsFolderName));
+    return files.list(inFolder(folder, blobsFolderName)).filter((name) => namePattern.test(name));
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return [];
     throw error;

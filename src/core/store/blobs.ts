@@ -29,17 +29,11 @@ export interface BlobKeeper {
 
 export class Blobs {
   readonly #options: BlobOptions;
-  #writtenBytes = 0;
+  /** Of blob files that this window wrote since the generation began. */
+  writtenBytes = 0;
 
   constructor(options: BlobOptions) {
     this.#options = options;
-  }
-
-  /** Bytes of blob files that this window wrote since this was last asked. */
-  takeWrittenBytes(): number {
-    const bytes = this.#writtenBytes;
-    this.#writtenBytes = 0;
-    return bytes;
   }
 
   /** Throws BlobUnreadableError. */
@@ -74,7 +68,7 @@ export class Blobs {
     } catch (error) {
       throw toWriteError(folder, error);
     }
-    this.#writtenBytes += bytes.length;
+    this.writtenBytes += bytes.length;
     return referenceOf(name, bytes);
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { ChainPosition } from './chain.ts';
 import { moveAside } from './aside.ts';
+import { blobNames, collectBlobs } from './collectBlobs.ts';
 import { StoreDamagedError, systemErrorCode } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
 import { inFolder, journalName, listFolder, type SnapshotName } from './folder.ts';
@@ -30,6 +31,19 @@ export interface CheckpointJob {
   readonly windowId: string;
 }
 
+/** What a checkpoint needs of the process it runs in. */
+export interface CheckpointServices {
+  readonly files: FileLayer;
+  readonly engine: Engine;
+  /** Unix time in milliseconds. */
+  readonly now: number;
+  /** Whether a window may still write; one of which that is not known counts as alive. */
+  readonly isWindowAlive: (windowId: string) => boolean;
+}
+
+/** What snapshots name, by their file's name. */
+type KnownNames = Map<string, ReadonlySet<string>>;
+
 /** Leftovers of a publication are removed after this long (milliseconds). */
 const oldTemporary = 3_600_000;
 const keptSnapshots = 2;
@@ -38,7 +52,9 @@ const keptSnapshots = 2;
  * Makes the snapshot if it is not there, then cleans up. Throws StoreDamagedError if it does not arrive at the seal, and
  * what node:fs throws; nothing is removed then.
  */
-export function runCheckpoint(files: FileLayer, engine: Engine, job: CheckpointJob, now: number): void {
+export function runCheckpoint(services: CheckpointServices, job: CheckpointJob): void {
+  const { files, now } = services;
+  const known: KnownNames = new Map();
   if (!hasSnapshot(files, job.folder, job.generation)) {
     // The new one may get the very name of a damaged one, and must not replace it.
     const bad = listFolder(files, job.folder).snapshots.filter(
@@ -51,18 +67,19 @@ export function runCheckpoint(files: FileLayer, engine: Engine, job: CheckpointJ
       `${now}-${job.windowId}`,
     );
     try {
-      makeSnapshot(files, engine, job);
+      makeSnapshot(services, job, known);
     } catch (error) {
       // Another window was faster with the same snapshot, and has removed what this one was about to read.
       if (!hasSnapshot(files, job.folder, job.generation)) throw error;
     }
   }
-  cleanUp(files, job, now);
+  cleanUp(services, job, known);
 }
 
-function makeSnapshot(files: FileLayer, engine: Engine, job: CheckpointJob): void {
+function makeSnapshot({ files, engine }: CheckpointServices, job: CheckpointJob, known: KnownNames): void {
   const { folder, generation, seal } = job;
-  const { snapshot, base } = loadBase(files, engine, job);
+  const { snapshot, base, name } = loadBase(files, engine, job);
+  if (name !== null) known.set(name, blobNames(snapshot.database));
   const replica = new Replica({
     files,
     folder,
@@ -88,8 +105,10 @@ function makeSnapshot(files: FileLayer, engine: Engine, job: CheckpointJob): voi
     const check = replica.database.maintain('PRAGMA quick_check');
     if (check !== 'ok') throw new StoreDamagedError(folder, `the state is not sound: ${String(check)}`);
     arrangePages(replica.database);
+    const names = blobNames(replica.database);
     const image = imageOf(replica.database, generation, position);
-    publishSnapshot(files, folder, image, generation, position, job.windowId);
+    const published = publishSnapshot(files, folder, image, generation, position, job.windowId);
+    if (published !== null) known.set(published, names);
   } finally {
     replica.close();
   }
@@ -100,23 +119,26 @@ function loadBase(
   files: FileLayer,
   engine: Engine,
   { folder, generation }: CheckpointJob,
-): { snapshot: Snapshot; base: number } {
+): { snapshot: Snapshot; base: number; name: string | null } {
   for (const name of listFolder(files, folder).snapshots) {
     if (name.generation >= generation) continue;
     try {
-      return { snapshot: loadSnapshot(files, folder, engine, name), base: name.generation };
+      const snapshot = loadSnapshot(files, folder, engine, name);
+      return { snapshot, base: name.generation, name: name.name };
     } catch (error) {
       if (!(error instanceof StoreDamagedError) && systemErrorCode(error) !== 'ENOENT') throw error;
     }
   }
-  return { snapshot: emptySnapshot(engine), base: 1 };
+  return { snapshot: emptySnapshot(engine), base: 1, name: null };
 }
 
 /**
  * Keeps the two newest verified snapshots and every journal from the older one on. Bad snapshots found on the way are moved
- * aside. While there is only one good snapshot nothing is removed.
+ * aside. While there is only one good snapshot nothing is removed. Blobs go first: what goes after them proves that they were
+ * named once.
  */
-function cleanUp(files: FileLayer, { folder, windowId }: CheckpointJob, now: number): void {
+function cleanUp(services: CheckpointServices, { folder, windowId }: CheckpointJob, known: KnownNames): void {
+  const { files, now } = services;
   const listing = listFolder(files, folder);
   const kept: SnapshotName[] = [];
   const bad: string[] = [];
@@ -129,8 +151,10 @@ function cleanUp(files: FileLayer, { folder, windowId }: CheckpointJob, now: num
   moveAside(files, folder, bad, `${now}-${windowId}`);
   const oldest = kept.at(-1);
   if (oldest === undefined || kept.length < keptSnapshots) return;
+  const older = listing.snapshots.filter((name) => name.generation < oldest.generation);
+  if (!collectBlobs({ ...services, folder, kept, removable: older, known })) return;
   const removable = [
-    ...listing.snapshots.filter((name) => name.generation < oldest.generation).map(({ name }) => name),
+    ...older.map(({ name }) => name),
     ...listing.journals.filter((generation) => generation < oldest.generation).map(journalName),
     ...[...listing.names].filter((name) => isOldTemporary(files, folder, name, now)),
   ];

@@ -1,9 +1,12 @@
 /** Runs a checkpoint off the host thread. */
 import { Worker } from 'node:worker_threads';
-import type { CheckpointJob } from './checkpoint.ts';
+import type { CheckpointJob, CheckpointServices } from './checkpoint.ts';
 
 /** Resolves when the snapshot is durable (or was there already); rejects with why not. */
-export type CheckpointRunner = (job: CheckpointJob) => Promise<void>;
+export type CheckpointRunner = (
+  job: CheckpointJob,
+  isWindowAlive: CheckpointServices['isWindowAlive'],
+) => Promise<void>;
 
 /** `file`: the built checkpointWorker.ts. */
 export function workerRunner(file: string, wasm: Uint8Array, now: () => number): CheckpointRunner {

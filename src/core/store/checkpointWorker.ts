@@ -4,6 +4,8 @@ import * as v from 'valibot';
 import { runCheckpoint } from './checkpoint.ts';
 import { nodeFiles } from './fileLayer.ts';
 import { loadEngine } from './openDatabase.ts';
+import { Presence } from './presence.ts';
+import { systemProbe } from './processProbe.ts';
 
 const workerDataSchema = v.object({
   wasm: v.instance(Uint8Array),
@@ -18,7 +20,16 @@ const workerDataSchema = v.object({
 
 async function main(): Promise<void> {
   const { wasm, job, now } = v.parse(workerDataSchema, workerData);
-  runCheckpoint(nodeFiles, await loadEngine(wasm), job, now);
+  const presence = new Presence({
+    files: nodeFiles,
+    folder: job.folder,
+    windowId: job.windowId,
+    clock: () => performance.now(),
+    probe: systemProbe(),
+    log: () => undefined, // what is unclear counts as alive, and its own window tells of it
+  });
+  const isWindowAlive = (windowId: string): boolean => presence.isAlive(windowId);
+  runCheckpoint({ files: nodeFiles, engine: await loadEngine(wasm), now, isWindowAlive }, job);
   parentPort?.postMessage('done');
 }
 

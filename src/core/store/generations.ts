@@ -3,6 +3,7 @@
  * seal, so nobody who moves on ever has to create one.
  */
 import { moveReplacedAside } from './aside.ts';
+import type { Blobs } from './blobs.ts';
 import type { CheckpointJob } from './checkpoint.ts';
 import type { CheckpointRunner } from './checkpointRunner.ts';
 import type { Committer } from './commit.ts';
@@ -23,6 +24,7 @@ export interface GenerationOptions {
   readonly committer: Committer;
   readonly durability: Durability;
   readonly presence: Presence;
+  readonly blobs: Blobs;
   /** Null: this window makes no snapshots. */
   readonly runner: CheckpointRunner | null;
   readonly clock: () => number;
@@ -33,6 +35,8 @@ export interface GenerationOptions {
   readonly journalLimit: number;
 }
 
+/** A generation ends also after so many times its journal in blobs: those that no row names any more go with older ones only. */
+const blobShare = 16;
 /** An idle moment: no commit of ours for this long (milliseconds). */
 const idleAfter = 30_000;
 /** Bytes of journal worth folding in at an idle moment. */
@@ -60,13 +64,14 @@ export class Generations {
   /** After each commit of this window. */
   committed(): void {
     this.#lastCommitAt = this.#options.clock();
-    const { live, journalLimit } = this.#options;
+    const { live, journalLimit, blobs } = this.#options;
     const limit = Math.max(journalLimit, live.snapshotBytes / 10);
-    if (live.replica.journal.position > limit) this.#begin();
+    if (live.replica.journal.position > limit || blobs.writtenBytes > limit * blobShare) this.#begin();
   }
 
   /** The window moved to another generation. */
   moved(sealedBy: string | null): void {
+    this.#options.blobs.writtenBytes = 0;
     this.#movedAt = this.#options.clock();
     this.#sealedBy = sealedBy;
     this.#isPublished = sealedBy === null && this.#isOurSnapshotCurrent();
@@ -84,10 +89,10 @@ export class Generations {
     if (isSealerLate || isSealerGone) this.#begin();
   }
 
-  /** Makes a checkpoint now, whatever the sizes. Rejects with why not. */
+  /** Makes a checkpoint now, whatever the sizes; one at a time. Rejects with why not. */
   async checkpoint(): Promise<void> {
     while (this.#running !== null) await this.#running;
-    await this.#checkpoint();
+    await this.#run();
   }
 
   /** Resolves when no checkpoint is running; none is waited for that runs in a worker. */
@@ -127,14 +132,19 @@ export class Generations {
     if (this.#running !== null || runner === null) return;
     // After a failure (a full disk) not at every commit again.
     if (clock() - this.#failedAt < sealerPatience / 2) return;
-    this.#running = this.#checkpoint()
-      .catch((error: unknown) => {
-        this.#failedAt = clock();
-        log(`the checkpoint failed: ${String(error)}`);
-      })
-      .finally(() => {
-        this.#running = null;
-      });
+    this.#run().catch((error: unknown) => {
+      this.#failedAt = clock();
+      log(`the checkpoint failed: ${String(error)}`);
+    });
+  }
+
+  #run(): Promise<void> {
+    const checkpoint = this.#checkpoint().finally(() => {
+      this.#running = null;
+    });
+    // Who waits for it to be over does not ask whether it failed.
+    this.#running = checkpoint.catch(() => undefined);
+    return checkpoint;
   }
 
   async #checkpoint(): Promise<void> {
@@ -153,9 +163,9 @@ export class Generations {
   }
 
   async #publish(job: Pick<CheckpointJob, 'generation' | 'seal'>): Promise<void> {
-    const { files, folder, live, runner, windowId } = this.#options;
+    const { files, folder, live, runner, windowId, presence } = this.#options;
     if (runner === null) return;
-    await runner({ folder, windowId, ...job });
+    await runner({ folder, windowId, ...job }, (id) => presence.isAlive(id));
     const name = listFolder(files, folder).snapshots.find(({ generation }) => generation === job.generation);
     if (name === undefined) return; // newer ones replaced it meanwhile
     live.noteSnapshot(files.statusOf(inFolder(folder, name.name))?.size ?? live.snapshotBytes);

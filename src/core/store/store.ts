@@ -136,6 +136,7 @@ export class Store {
       committer: this.#committer,
       durability,
       presence,
+      blobs: this.#blobs,
       runner,
       clock,
       now: options.now ?? Date.now,

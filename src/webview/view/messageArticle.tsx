@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Message } from '../../core/session/model.ts';
-import { unreadableContents } from '../../core/session/text.ts';
+import { readableText } from '../../core/session/text.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import type { MessageView } from '../state/chatView.ts';
 import type { Page } from '../state/page.ts';
@@ -57,8 +57,9 @@ function PromptArticle({ page, message, view }: PromptProps) {
       data-message-id={message.id}
       data-status={message.status}
     >
-      {isEdited ? <PromptEditor page={page} /> : <div class="prompt-text">{message.text}</div>}
-      {message.contents === 'unreadable' && <Remark icon="error" text={unreadableContents} />}
+      {isEdited && <PromptEditor page={page} />}
+      {!isEdited && message.contents === 'here' && <div class="prompt-text">{message.text}</div>}
+      <UnreadableRemark message={message} />
       {message.status === 'not_sent' && <Remark icon="warning" text={words.notSent} />}
       {message.problem !== null && <ProblemBox message={message} />}
       <footer>
@@ -89,7 +90,7 @@ function SummaryArticle({ message }: { readonly message: Message }) {
         {words.summary}
       </summary>
       <Markdown text={message.text} isFinished={message.status !== 'streaming'} />
-      {message.contents === 'unreadable' && <Remark icon="error" text={unreadableContents} />}
+      <UnreadableRemark message={message} />
     </details>
   );
 }
@@ -128,7 +129,7 @@ function AnswerArticle({ page, message, view, isContinued }: AnswerProps) {
         </details>
       )}
       {isShown && message.text !== '' && <Markdown text={message.text} isFinished={isFinished} />}
-      {message.contents === 'unreadable' && <Remark icon="error" text={unreadableContents} />}
+      <UnreadableRemark message={message} />
       {message.toolCalls.map((call) => (
         <ToolCall key={call.id} page={page} call={call} />
       ))}
@@ -168,6 +169,11 @@ function Remark({ icon, text }: { readonly icon: string; readonly text: Componen
       <span>{text}</span>
     </div>
   );
+}
+
+function UnreadableRemark({ message }: { readonly message: Message }) {
+  if (message.contents === 'here') return null;
+  return <Remark icon="error" text={readableText(message)} />;
 }
 
 function ProblemBox({ message }: { readonly message: Message }) {

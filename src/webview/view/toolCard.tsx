@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import type { Message, MessageStatus, ToolCall } from '../../core/session/model.ts';
 import type { Page } from '../state/page.ts';
-import { unreadableContents } from '../../core/session/text.ts';
+import { readableText } from '../../core/session/text.ts';
 import { words } from '../words.ts';
 import { formatDuration, summariseArguments, tidyJson } from './format.ts';
 import { Icon } from './icon.tsx';
@@ -45,8 +45,7 @@ interface ToolCardProps {
 function ToolCard({ name, input, row, state }: ToolCardProps) {
   const duration =
     row === undefined || row.finishedAt === null ? '' : formatDuration(row.finishedAt - row.createdAt);
-  const text = row?.contents === 'unreadable' ? unreadableContents : row?.text;
-  const result = row?.problem?.message ?? text ?? '';
+  const result = row === undefined ? '' : (row.problem?.message ?? readableText(row));
   return (
     <div
       class={`tool-card ${state}`}

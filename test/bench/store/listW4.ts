@@ -55,7 +55,8 @@ async function makeW4(folder: string, { scale, say }: BenchContext): Promise<num
   const engine = await loadEngine(filesWithoutSync.readFile(wasmFile));
   const store = await openStore(folder, null, {
     files: filesWithoutSync,
-    runCheckpoint: async (job) => runCheckpoint(filesWithoutSync, engine, job, Date.now()),
+    runCheckpoint: async (job, isWindowAlive) =>
+      runCheckpoint({ files: filesWithoutSync, engine, now: Date.now(), isWindowAlive }, job),
     journalLimit: Number.POSITIVE_INFINITY,
     followInterval: 0,
   });

@@ -11,7 +11,8 @@ import { messageLine, reportSchema, run, runJson, start } from './commandLine.ts
 
 async function checkpoints(): Promise<CheckpointRunner> {
   const engine = await loadEngine(fs.readFileSync(wasmFile));
-  return async (job) => runCheckpoint(nodeFiles, engine, job, Date.now());
+  return async (job, isWindowAlive) =>
+    runCheckpoint({ files: nodeFiles, engine, now: Date.now(), isWindowAlive }, job);
 }
 
 /** Two generations with a snapshot between them, closed. */

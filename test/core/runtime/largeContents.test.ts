@@ -115,7 +115,7 @@ describe('A chat with large contents', function () {
     assert.deepEqual(stored.map(({ active }) => active).slice(-2), [false, true]);
     assert.deepEqual(
       mirror.state?.messages.map(({ text }) => text),
-      stored.slice(-mirror.state.messages.length).map(({ text }) => text),
+      stored.slice(-(mirror.state?.messages.length ?? 0)).map(({ text }) => text),
     );
     assert.deepEqual(
       other.store.read((reader) => displayMessages(reader, chatId)).messages.map(({ text }) => text),

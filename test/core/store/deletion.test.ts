@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
+import * as zlib from 'node:zlib';
 import { checkRows } from '../../../src/core/store/verify/checkRows.ts';
 import { deleteLineage, isDeleted } from '../../../src/core/store/deletion.ts';
 import { saveDraft } from '../../../src/core/store/drafts.ts';
@@ -18,13 +19,15 @@ import { aMessage, aSession } from './support/values.ts';
 const secret = 'Xylophone-4711';
 const isOtherAlive = (): boolean => false;
 
-/** Every file of the folder that holds the text, also as UTF-16. */
+/** Every file of the folder that holds the text, also as UTF-16 or compressed. */
 function filesWith(folder: string, text: string): string[] {
   return fs
     .readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => fs.statSync(path.join(folder, name)).isFile())
     .filter((name) => {
-      const bytes = fs.readFileSync(path.join(folder, name));
+      const file = fs.readFileSync(path.join(folder, name));
+      const isBlob = path.dirname(name) === 'blobs';
+      const bytes = isBlob ? zlib.brotliDecompressSync(file.subarray(file.indexOf('\n') + 1)) : file;
       return bytes.includes(text) || bytes.includes(Buffer.from(text, 'utf16le'));
     });
 }
@@ -48,6 +51,7 @@ async function addSecretChat(store: Store): Promise<void> {
   await store.write((writer) => {
     insertSession(writer, aSession({ id: 'tip', parentId: 'root', edge: 'compaction', workspaceUri: 'w' }));
     insertMessage(writer, aMessage('tip', { role: 'summary', text: secret.repeat(5000) }));
+    insertMessage(writer, aMessage('tip', { text: `${secret} `.repeat(30_000) }));
     insertMessage(writer, aMessage('tip', { id: 'copy', copyOf: 'question', text: `${secret} question` }));
     saveDraft(writer, {
       key: 'tip',
@@ -138,7 +142,8 @@ describe('Delete Permanently', function () {
     await addSecretChat(store);
     await store.checkpoint();
     await store.write(addText('tip', `${secret} after the snapshot`));
-    assert.ok(filesWith(folder, secret).length >= 2);
+    assert.ok(filesWith(folder, secret).length >= 3);
+    assert.ok(filesWith(folder, secret).some((name) => path.dirname(name) === 'blobs'));
     await store.write((writer) => deleteLineage(writer, { sessionId: 'root', isOtherAlive }));
     assert.deepEqual(await store.purge(), []);
     assert.deepEqual(filesWith(folder, secret), []);
@@ -183,5 +188,6 @@ describe('Delete Permanently', function () {
     await store.write((writer) => deleteLineage(writer, { sessionId: 'root', isOtherAlive }));
     assert.deepEqual(await store.purge(), ['damaged/journal-1.log']);
     assert.deepEqual(filesWith(folder, secret), [path.join('damaged', 'journal-1.log')]);
+    assert.deepEqual(fs.readdirSync(path.join(folder, 'blobs')), []);
   });
 });

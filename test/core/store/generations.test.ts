@@ -39,6 +39,12 @@ function flip(file: string, offset: number): void {
   fs.closeSync(descriptor);
 }
 
+/** What a checkpoint needs besides the files; no window counts as dead. */
+async function checkpointServices() {
+  const engine = await loadEngine(fs.readFileSync(wasmFile));
+  return { engine, now: Date.now(), isWindowAlive: () => true };
+}
+
 describe('generations', function () {
   this.timeout(60_000);
   let worker: string;
@@ -124,12 +130,12 @@ describe('generations', function () {
     const [job] = jobs;
     assert.ok(job);
     assert.deepEqual(generationsOf(folder).journals, ['journal-3.log', 'journal-4.log']);
-    const engine = await loadEngine(fs.readFileSync(wasmFile));
-    runCheckpoint(nodeFiles, engine, job, Date.now());
+    const services = await checkpointServices();
+    runCheckpoint({ files: nodeFiles, ...services }, job);
     // The same while the others are at it: the first looks at the folder show what is gone when it is opened.
     let looks = 0;
     const late: FileLayer = { ...nodeFiles, list: () => (looks++ < 3 ? before : nodeFiles.list(folder)) };
-    runCheckpoint(late, engine, job, Date.now());
+    runCheckpoint({ files: late, ...services }, job);
     assert.ok(looks > 3);
     assert.deepEqual(generationsOf(folder).snapshots, ['state-3', 'state-4']);
     assert.deepEqual(textsOf(await openStore({ folder }), session.id), ['one']);
@@ -144,8 +150,8 @@ describe('generations', function () {
     const [job] = jobs;
     assert.ok(job);
     fs.rmSync(path.join(folder, 'journal-1.log'));
-    const engine = await loadEngine(fs.readFileSync(wasmFile));
-    assert.throws(() => runCheckpoint(nodeFiles, engine, job, Date.now()), { code: 'ENOENT' });
+    const services = await checkpointServices();
+    assert.throws(() => runCheckpoint({ files: nodeFiles, ...services }, job), { code: 'ENOENT' });
   });
 
   it('fall back to the older snapshot and both journals, and the damaged file is kept aside', async () => {

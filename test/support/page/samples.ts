@@ -174,6 +174,19 @@ export const samples: Readonly<Record<string, OpenOptions>> = {
       ],
     },
   },
+  unreadable: {
+    messages: [
+      { ...question, text: '', contents: 'unreadable' },
+      search,
+      {
+        ...makeToolRow({ id: 't1', seq: 3, toolCallId: 'c1', toolName: 'searchText' }),
+        contents: 'unreadable',
+      },
+      { ...answer, text: '', reasoning: '', contents: 'unreadable' },
+      makePrompt({ id: 'p2', seq: 6, text: 'And what can be read?' }),
+      makeAnswer({ id: 'a4', seq: 7, text: 'Everything else.' }),
+    ],
+  },
   earlierAttempt: {
     messages: [
       question,

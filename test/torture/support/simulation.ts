@@ -93,8 +93,8 @@ export class Simulation {
       journalLimit: 3000,
       patience,
       now: () => this.disk.now,
-      runCheckpoint: async (job) => {
-        if (!files.isDead) runCheckpoint(files, engine, job, this.disk.now);
+      runCheckpoint: async (job, isWindowAlive) => {
+        if (!files.isDead) runCheckpoint({ files, engine, now: this.disk.now, isWindowAlive }, job);
         await Promise.resolve();
       },
     });

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { runCheckpoint } from '../../../../src/core/store/checkpoint.ts';
+import { unreadableContents } from '../../../../src/core/session/text.ts';
 import { nodeFiles } from '../../../../src/core/store/fileLayer.ts';
 import { describeFault, listFaults } from '../../../../src/core/store/faults.ts';
 import { loadEngine } from '../../../../src/core/store/openDatabase.ts';
-import { insertMessage } from '../../../../src/core/store/messages.ts';
+import { insertMessage, listMessages } from '../../../../src/core/store/messages.ts';
 import { requireSession } from '../../../../src/core/store/sessions.ts';
 import type { Store } from '../../../../src/core/store/store.ts';
 import { addChat, addText, makeFolder, openStore, textsOf } from '../support/stores.ts';
@@ -49,7 +50,8 @@ export class Stage {
       markDelay: 0,
       onHealed: (what) => this.healed.push(this.#plain(what)),
       now: () => Date.now() + this.clockError,
-      runCheckpoint: async (job) => runCheckpoint(this.faulty.layer, engine, job, Date.now()),
+      runCheckpoint: async (job, isWindowAlive) =>
+        runCheckpoint({ files: this.faulty.layer, engine, now: Date.now(), isWindowAlive }, job),
     });
   }
 
@@ -124,14 +126,22 @@ export class Stage {
       .replace(/: (journal|state)-.*$/, '.');
   }
 
-  file(pattern: RegExp): string {
+  /** What stands in the place of messages that cannot be read. */
+  unreadable(): string {
+    const messages = this.store.read((reader) => listMessages(reader, this.#chatId));
+    assert.equal(messages.filter(({ contents }) => contents === 'unreadable').length, 1);
+    return unreadableContents;
+  }
+
+  file(pattern: RegExp, inside = '.'): string {
+    const folder = path.join(this.folder, inside);
     const name = fs
-      .readdirSync(this.folder)
+      .readdirSync(folder)
       .filter((other) => pattern.test(other))
       .sort()
       .at(-1);
     assert.ok(name !== undefined, `no file ${String(pattern)}`);
-    return path.join(this.folder, name);
+    return path.join(folder, name);
   }
 
   change(pattern: RegExp, change: (bytes: Buffer) => Uint8Array): void {

@@ -47,6 +47,27 @@ function refusedWrite(fault: string, code: string): FaultRow {
   };
 }
 
+/** `harm`: done to the file of the only large message. */
+function unreadableBlob(fault: string, harm: (file: string) => void): FaultRow {
+  return {
+    fault,
+    happens: 'That one message is unreadable; the chat and everything else is as it was',
+    comesBack: 'The message, by restoring a backup or by Bring In Chats',
+    run: async (stage) => {
+      await stage.write('large '.repeat(100_000));
+      const large = stage.acknowledged.pop() ?? '';
+      await stage.store.close();
+      harm(stage.file(/^[0-9A-Z]{26}$/, 'blobs'));
+      await stage.open();
+      assert.deepEqual(stage.texts(), [...stage.acknowledged, '']);
+      const told = stage.unreadable();
+      await stage.resumes();
+      assert.ok(!stage.texts().includes(large));
+      return told;
+    },
+  };
+}
+
 export const faultTable: readonly FaultRow[] = [
   refusedWrite('The disk is full', 'ENOSPC'),
   {
@@ -250,6 +271,10 @@ export const faultTable: readonly FaultRow[] = [
       return told;
     },
   },
+  unreadableBlob('The file of a large message is missing', (file) => fs.rmSync(file)),
+  unreadableBlob('The file of a large message is damaged', (file) =>
+    fs.writeFileSync(file, fs.readFileSync(file).fill(0, 60, 80)),
+  ),
   {
     fault: 'The chats of another profile are in another folder',
     happens: 'Each profile shows its own',

@@ -36,7 +36,8 @@ async function make(folder: string): Promise<void> {
     checkpointWorkerFile: null,
     windowId: id(9),
     followInterval: 0,
-    runCheckpoint: async (job) => runCheckpoint(nodeFiles, engine, job, Date.now()),
+    runCheckpoint: async (job, isWindowAlive) =>
+      runCheckpoint({ files: nodeFiles, engine, now: Date.now(), isWindowAlive }, job),
   });
   const calls = [{ id: 'call', name: 'readFile', arguments: '{"path":"a.txt"}' }];
   await store.write((writer) => {
