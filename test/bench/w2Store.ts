@@ -5,8 +5,15 @@
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
+import { blobPath, listBlobs } from '../../src/core/store/blobFile.ts';
 import { runCheckpoint } from '../../src/core/store/checkpoint.ts';
-import { listFolder, inFolder, journalName, type SnapshotName } from '../../src/core/store/folder.ts';
+import {
+  blobsFolderName,
+  listFolder,
+  inFolder,
+  journalName,
+  type SnapshotName,
+} from '../../src/core/store/folder.ts';
 import { insertMessage } from '../../src/core/store/messages.ts';
 import { schemaVersion } from '../../src/core/store/migrations.ts';
 import { loadEngine } from '../../src/core/store/openDatabase.ts';
@@ -25,7 +32,7 @@ export interface W2Store {
 }
 
 /** Changes when this file makes something else of the same workload. */
-const recipe = 1;
+const recipe = 2;
 /** Journal per checkpoint while it is made (bytes). */
 const pieceBytes = 192 << 20;
 /** How near the journal comes to its limit. */
@@ -45,9 +52,12 @@ export async function w2Store({ scale, say }: Pick<BenchContext, 'scale' | 'say'
   return describe(folder);
 }
 
-/** A store of its own that begins as W2: the snapshot is shared (it is never changed), the journal copied. */
+/** A store of its own that begins as W2: snapshot and blobs are shared (they are never changed), the journal copied. */
 export function cloneW2(source: W2Store, folder: string): void {
   const { snapshots, journals } = listFolder(filesWithoutSync, source.folder);
+  filesWithoutSync.makeFolder(inFolder(folder, blobsFolderName));
+  const from = { files: filesWithoutSync, folder: source.folder };
+  for (const name of listBlobs(from)) link(blobPath(source.folder, name), blobPath(folder, name));
   for (const { name } of snapshots) link(inFolder(source.folder, name), inFolder(folder, name));
   for (const generation of journals) {
     const name = journalName(generation);
@@ -93,8 +103,11 @@ async function make(folder: string, scale: number): Promise<void> {
   const inSnapshot = Math.max(1, Math.floor(w2.chats * scale * 0.91));
   for (let chat = 0; chat < inSnapshot; chat++) {
     await addChat(store, conversations, () => true);
-    if (size() > pieceBytes) await store.checkpoint();
+    if (size() < pieceBytes) continue;
+    await store.tidy();
+    await store.checkpoint();
   }
+  await store.tidy();
   await store.checkpoint();
   const bytes = fs.statSync(inFolder(folder, newestSnapshot(folder))).size;
   const limit = Math.max(defaultJournalLimit, bytes / 10) * nearly;

@@ -82,15 +82,41 @@ function hashOf(bytes: Uint8Array): string {
  * Writes a new file, its contents durable when this returns; its name is once the folder is synced. Throws what node:fs throws, and
  * nothing is left then.
  */
-export function createBlobFile({ files, folder }: BlobPlace, name: string, bytes: Uint8Array): void {
+export function createBlobFile(place: BlobPlace, name: string, bytes: Uint8Array): void {
+  const { files, folder } = place;
+  const descriptor = writeBlobFile(place, name, bytes);
+  try {
+    files.syncNow(descriptor);
+  } catch (error) {
+    files.remove(blobPath(folder, name));
+    throw error;
+  } finally {
+    files.close(descriptor);
+  }
+}
+
+/** As createBlobFile; waits for the disk on another thread. */
+export async function createBlobFileLater(place: BlobPlace, name: string, bytes: Uint8Array): Promise<void> {
+  const { files, folder } = place;
+  const descriptor = writeBlobFile(place, name, bytes);
+  try {
+    await files.sync(descriptor);
+  } catch (error) {
+    files.remove(blobPath(folder, name));
+    throw error;
+  } finally {
+    files.close(descriptor);
+  }
+}
+
+function writeBlobFile({ files, folder }: BlobPlace, name: string, bytes: Uint8Array): number {
   const path = blobPath(folder, name);
   const descriptor = openNew(files, folder, path);
   try {
     for (let done = 0; done < bytes.length;) {
       done += files.append(descriptor, bytes.subarray(done, done + pieceSize));
     }
-    files.syncNow(descriptor);
-    files.close(descriptor);
+    return descriptor;
   } catch (error) {
     files.close(descriptor);
     files.remove(path);

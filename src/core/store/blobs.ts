@@ -2,7 +2,15 @@
  * The blobs of one window: written before the frame that names them and durable by then, read when somebody asks for what a row
  * holds.
  */
-import { createBlobFile, encodeBlob, readBlob, referenceOf, type BlobPlace } from './blobFile.ts';
+import {
+  createBlobFile,
+  createBlobFileLater,
+  encodeBlob,
+  encodeBlobLater,
+  readBlob,
+  referenceOf,
+  type BlobPlace,
+} from './blobFile.ts';
 import { toWriteError } from './errors.ts';
 import { blobsFolderName, inFolder } from './folder.ts';
 
@@ -56,6 +64,28 @@ export class Blobs {
         return reference;
       },
     };
+  }
+
+  /**
+   * Puts the texts into a file off this thread, and gives the reference. The name is durable after syncNames only, and may be
+   * written into rows in the generation only in which this was begun. Rejects with StoreErrors.
+   */
+  async writeLater(texts: readonly string[]): Promise<string> {
+    const { folder, windowId, makeId } = this.#options;
+    const name = makeId();
+    const bytes = await encodeBlobLater(texts, windowId);
+    try {
+      await createBlobFileLater(this.#options, name, bytes);
+    } catch (error) {
+      throw toWriteError(folder, error);
+    }
+    this.writtenBytes += bytes.length;
+    return referenceOf(name, bytes);
+  }
+
+  async syncNames(): Promise<void> {
+    const { files, folder } = this.#options;
+    await files.syncFolder(inFolder(folder, blobsFolderName));
   }
 
   #write(texts: readonly string[]): string {

@@ -77,11 +77,16 @@ export class Generations {
     this.#isPublished = sealedBy === null && this.#isOurSnapshotCurrent();
   }
 
+  /** Milliseconds since the last commit of this window. */
+  get idleTime(): number {
+    return this.#options.clock() - this.#lastCommitAt;
+  }
+
   /** From time to time: idle moments, and sealers that died. */
   look(): void {
     const { live, clock, presence } = this.#options;
     if (this.#running !== null) return;
-    const isIdle = clock() - this.#lastCommitAt > idleAfter;
+    const isIdle = this.idleTime > idleAfter;
     if (isIdle && live.replica.journal.position > idleLimit) this.#begin();
     if (this.#isPublished) return;
     const isSealerLate = clock() - this.#movedAt > sealerPatience;

@@ -73,7 +73,12 @@ export function contentValues(writer: WriteTransaction, contents: Contents): Con
   const { text, reasoning } = contents;
   const calls = callsToJson(contents.toolCalls);
   if (jsonBytes([text, reasoning, calls]) <= writer.room) return [null, text, reasoning, calls];
-  return [writer.keepBlob([text, reasoning, calls ?? '']), '', '', null];
+  return [writer.keepBlob(textsOf(contents)), '', '', null];
+}
+
+/** Contents as a blob holds them. */
+export function textsOf({ text, reasoning, toolCalls }: Contents): string[] {
+  return [text, reasoning, callsToJson(toolCalls) ?? ''];
 }
 
 export function callsToJson(calls: Contents['toolCalls']): string | null {

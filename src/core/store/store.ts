@@ -47,14 +47,18 @@ import {
   defaultJournalLimit,
   defaultMarkDelay,
   defaultPatience,
+  defaultTidyInterval,
   focusedFollowInterval,
   type StoreOptions,
 } from './storeOptions.ts';
+import { Tidy } from './tidy.ts';
 import type { ReadTransaction, WriteTransaction } from './transaction.ts';
 import { makeTransactionIds } from './transactionIds.ts';
 
 /** Milliseconds of a long catch-up at a time. */
 const sliceBudget = 5;
+/** Milliseconds without a commit before the tidy works. */
+const idleBeforeTidy = 2000;
 
 /** What the constructor is given: everything with its default. */
 interface Parts {
@@ -88,6 +92,7 @@ export class Store {
   readonly #blobs: Blobs;
   readonly #committer: Committer;
   readonly #generations: Generations;
+  readonly #tidy: Tidy;
   readonly #reserve: Reserve;
   /** The window goes: see lastWords. */
   #isLeaving = false;
@@ -142,6 +147,16 @@ export class Store {
       now: options.now ?? Date.now,
       log,
       journalLimit: options.journalLimit ?? defaultJournalLimit,
+    });
+    this.#tidy = new Tidy({
+      blobs: this.#blobs,
+      read: (use) => this.read(use),
+      write: (change) => this.write(change),
+      generation: () => this.generation,
+      isDue: () => this.#isTidyDue(),
+      interval: options.tidyInterval ?? defaultTidyInterval,
+      now: options.now ?? Date.now,
+      log,
     });
     events.onLeave = (journal) => this.#leave(journal);
     events.onGeneration = (sealedBy) => this.#generations.moved(sealedBy);
@@ -328,6 +343,12 @@ export class Store {
     });
   }
 
+  /** Moves what is not small of finished messages into blobs, now; by itself that happens at idle moments. For tests and tools. */
+  tidy(): Promise<number> {
+    this.#mustBeUsable();
+    return this.#tidy.run();
+  }
+
   /** Resolves when no checkpoint of this window is running. */
   checkpointSettled(): Promise<void> {
     return this.#generations.settled();
@@ -345,6 +366,7 @@ export class Store {
     this.follow(0);
     if (this.#markTimer !== null) clearTimeout(this.#markTimer);
     this.#markTimer = null;
+    await this.#tidy.stop();
     if (!this.isReadOnly) await this.#durability.drain();
     await this.#markWrite;
     if (!this.isReadOnly) await this.#writeMark();
@@ -399,6 +421,14 @@ export class Store {
     if (!this.isReadOnly && this.#live.replica.isTailAccepted) this.#confirmTail();
     this.#finishPurge();
     this.follow(this.#followInterval);
+    if (!this.isReadOnly && this.#followInterval > 0) this.#tidy.start();
+  }
+
+  /** Nobody is writing here at the moment; of several windows the first does it. */
+  #isTidyDue(): boolean {
+    const { presence } = this.#parts;
+    if (this.#generations.idleTime < idleBeforeTidy || this.#live.damage !== null) return false;
+    return presence.others().every((other) => this.windowId < other);
   }
 
   /** On a full disk the next change does it. */

@@ -28,6 +28,8 @@ export interface StoreOptions {
   readonly markDelay?: number;
   /** Bytes of journal after which a generation ends, unless a tenth of the snapshot is more. */
   readonly journalLimit?: number;
+  /** How often the tidy looks for large contents to move into blobs, in milliseconds. */
+  readonly tidyInterval?: number;
   /** How long a live window may take to repair what this one cannot read, in milliseconds. */
   readonly patience?: number;
   /** Who this process is and whether others run. */
@@ -39,6 +41,7 @@ export interface StoreOptions {
 export const defaultJournalLimit = 4 << 20;
 export const defaultPatience = 10_000;
 export const defaultMarkDelay = 1000;
+export const defaultTidyInterval = 30_000;
 /** Milliseconds between looks at the journal. */
 export const focusedFollowInterval = 100;
 export const unfocusedFollowInterval = 1000;
