@@ -82,7 +82,8 @@ export class Recorder {
     if (this.#isRefused) return [];
     const ids = new Set([...this.#underWay].flatMap((messages) => messages.map(({ id }) => id)));
     for (const id of this.#dirty) ids.add(id);
-    return this.#messages(ids);
+    // Contents that were left in the store are there.
+    return this.#messages(ids).filter(({ contents }) => contents === 'here');
   }
 
   /** The last write failed, and the next one has not succeeded yet. */

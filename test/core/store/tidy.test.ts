@@ -113,10 +113,8 @@ describe('The tidy', function () {
     const chat = await addChat(second, ['long ago '.repeat(2000)]);
     const young = aMessage(chat.id, { createdAt: Date.now(), text: 'just now '.repeat(2000) });
     await second.write((writer) => insertMessage(writer, young));
-    await until(
-      () => blobsOf(second).length > 0 && inlineLength(second) <= young.text.length,
-      'it is tidied',
-    );
+    const isTidied = (): boolean => blobsOf(second).length > 0 && inlineLength(second) <= young.text.length;
+    await until(isTidied, { what: 'the tidy' });
     assert.deepEqual(textsOf(second, chat.id), ['long ago '.repeat(2000), young.text]);
     const [name = ''] = blobsOf(second);
     assert.match(fs.readFileSync(path.join(folder, 'blobs', name), 'latin1'), /^holdfast-blob 1 a\n/);
