@@ -64,7 +64,8 @@ export class ChatPanels implements vscode.WebviewPanelSerializer, vscode.Disposa
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const parsed = v.safeParse(pageStateSchema, state);
     if (parsed.success) {
-      this.#add(panel, await this.#claimed(parsed.output), { sessionId: parsed.output.sessionId });
+      const { panelId, sessionId } = await this.#claimed(parsed.output);
+      this.#add(panel, panelId, { sessionId });
       return;
     }
     this.#services.log(`a panel was restored without its state: ${v.summarize(parsed.issues)}`);
@@ -96,14 +97,18 @@ export class ChatPanels implements vscode.WebviewPanelSerializer, vscode.Disposa
     this.#disposables.dispose();
   }
 
-  /** A restored panel keeps its route, unless another live window shows it: then it gets one of its own. */
-  async #claimed({ panelId }: PageState): Promise<string> {
+  /**
+   * A restored panel keeps its route, unless another live window shows it: then it gets one of its own. The route knows best
+   * which chat it was: the editor may not have got the page's state any more after the panel had switched to another.
+   */
+  async #claimed({ panelId, sessionId }: PageState): Promise<Pick<PageState, 'panelId' | 'sessionId'>> {
     try {
       const { routes } = await this.#services.core.get();
-      return (await routes.claim(panelId)) ? panelId : ulid();
+      if (!(await routes.claim(panelId))) return { panelId: ulid(), sessionId };
+      return { panelId, sessionId: routes.sessionOf(panelId) ?? sessionId };
     } catch (error) {
       this.#services.log(`the route of panel ${panelId} cannot be claimed: ${messageOf(error)}`);
-      return panelId; // the page shows what is wrong with the store
+      return { panelId, sessionId }; // the page shows what is wrong with the store
     }
   }
 

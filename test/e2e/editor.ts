@@ -75,7 +75,12 @@ export class Editor {
   /** No panel of an earlier test comes back. The workspace is a new one, because a panel whose window died is opened again in its own. */
   async startAfresh(): Promise<void> {
     await this.forgetPanels();
-    this.folder = copySampleWorkspace(this.#scratch.path, `workspace-${++this.#workspaces}`);
+    this.folder = this.copyWorkspace();
+  }
+
+  /** Another copy of the sample workspace, for a window on a folder of its own. */
+  copyWorkspace(): string {
+    return copySampleWorkspace(this.#scratch.path, `workspace-${++this.#workspaces}`);
   }
 
   openWindow(folder = this.folder): Promise<VscodeWindow> {

@@ -60,6 +60,12 @@ export class PanelRoutes {
     });
   }
 
+  /** The chat that the panel showed last; null when none of it was stored. */
+  sessionOf(panelId: string): string | null {
+    const key = panelRouteKey(panelId);
+    return this.#options.store.read((reader) => getRoute(reader, key))?.sessionId ?? null;
+  }
+
   /** Records what a panel shows, and that it is the workspace's chat if it was used last. A chat that is not stored yet leaves no route. */
   async record(panelId: string, session: Session, place: PanelPlace): Promise<void> {
     const { store, workspaceUri, now } = this.#options;

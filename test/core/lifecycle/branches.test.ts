@@ -202,7 +202,8 @@ describe('Edit and resend', function () {
     assert.deepEqual(textsOf(here, id), ['Hello', 'Hi', 'Secnod', 'Hi']);
     assert.deepEqual([opened.draft.text, panel.state?.session.id], ['', branch]);
     const route = here.store.read((reader) => getRoute(reader, `panel:${panel.id}`));
-    assert.equal(route?.sessionId, branch);
+    assert.deepEqual([route?.sessionId, here.routes.sessionOf(panel.id)], [branch, branch]);
+    assert.equal(here.routes.sessionOf('none'), null);
     await panel.show(id);
     assert.deepEqual(panel.state?.forks, [{ after: idOf(runtime, 'Hi'), chats: [id, branch], current: 0 }]);
   });

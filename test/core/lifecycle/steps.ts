@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import { getLease } from '../../../src/core/store/leases.ts';
-import { tipOf } from '../../../src/core/store/lineage.ts';
-import { getSession } from '../../../src/core/store/sessions.ts';
-import { modelMessages } from '../../../src/core/store/transcript.ts';
-import { assertMessages, assertShown, ExpectedChat } from './expected.ts';
+import { forksOf } from '../../../src/core/store/forks.ts';
+import { rootOf, tipOf } from '../../../src/core/store/lineage.ts';
+import { getSession, setSessionModel } from '../../../src/core/store/sessions.ts';
+import { displayMessages, modelMessages } from '../../../src/core/store/transcript.ts';
+import { assertForks, assertMessages, assertShown, ExpectedChat } from './expected.ts';
+import { branchIn } from './stage.ts';
 import { maximumRuntimes, minute, newChat, Panel, until, World, type LiveWindow } from './world.ts';
 
 export const windowCount = 3;
@@ -21,10 +23,16 @@ export class Stage {
   /** Those that were replaced by a new one. */
   readonly left: ExpectedChat[] = [];
   #texts = 0;
+  #numbers = 0;
   #compared = 0;
 
   get all(): readonly ExpectedChat[] {
     return [...this.chats, ...this.left];
+  }
+
+  /** The chats that have relatives. */
+  get branched(): readonly ExpectedChat[] {
+    return this.all.filter(({ family }) => this.all.filter((other) => other.family === family).length > 1);
   }
 
   get live(): readonly LiveWindow[] {
@@ -59,6 +67,12 @@ export class Stage {
     return panel;
   }
 
+  /** Some whole number below `limit`, the same in each run. */
+  number(limit: number): number {
+    this.#numbers += 1;
+    return (this.#numbers * 7) % Math.max(1, limit);
+  }
+
   text(): string {
     this.#texts += 1;
     return `words ${this.#texts}. `;
@@ -82,6 +96,12 @@ export class Stage {
         const chat = this.all.find(({ id }) => id === chatId);
         if (chat === undefined || panel.state === null || !panel.visible) continue;
         assertMessages(panel.state.messages, chat, 'the panel');
+        const forks = window.store.read((reader) => forksOf(reader, chatId));
+        assert.deepEqual(
+          panel.state.forks.map(({ chats, current }) => ({ chats, current })),
+          forks.map(({ chats, current }) => ({ chats, current })),
+          'the forks of the panel',
+        );
       }
     }
     // Windows of one journal hold the same; that they do is held by the store's own tests.
@@ -90,6 +110,7 @@ export class Stage {
     if (window === undefined) return;
     const { store } = window;
     assertShown(store, this.all);
+    assertForks(store, this.branched);
     for (const chat of this.all.filter(({ streamsIn }) => streamsIn !== null)) {
       const lease = store.read((reader) => getLease(reader, tipOf(reader, chat.id)));
       assert.deepEqual([lease?.isHeld, lease?.windowId], [true, chat.streamsIn], 'the lease of an answer');
@@ -133,10 +154,7 @@ const send: Step = async (stage, place) => {
   const isSent = await isAccepted(() => runtime.send(ulid(), text), mayRefuse);
   if (!isSent) return;
   await runtime.flush();
-  chat.messages.push({ role: 'user', text, status: 'complete' });
-  chat.messages.push({ role: 'assistant', text: '', status: 'streaming' });
-  chat.streamsIn = window.id;
-  chat.writer = window.id;
+  chat.asked(text, window.id);
   await panel.record();
 };
 
@@ -224,6 +242,40 @@ const compact: Step = async (stage, place) => {
   if (!mayRefuse) chat.writer = window.id;
   if (isDone) await window.panels.get(chat.id)?.record();
 };
+
+/** The window writes the chat from now on; the one that did follows it, and an answer that ran there is cut off. */
+const takeOver: Step = async (stage, place) => {
+  const chat = stage.chat(place.chat);
+  const window = await stage.window(place.window);
+  const runtime = await (await stage.panel(place.window, chat)).attached();
+  const isTaken = chat.writer !== null && chat.writer !== window.id;
+  if (!(await isAccepted(() => runtime.takeOver(), chat.endedAs !== null))) return;
+  if (!isTaken) return;
+  chat.answered('interrupted');
+  chat.writer = window.id;
+};
+
+/** A chat of its own, out of another at some message of it; it is worked with from now on. */
+const branch =
+  (cut: 'through' | 'before'): Step =>
+  async (stage, place) => {
+    const chat = stage.chat(place.chat);
+    const window = await stage.window(place.window);
+    const count = stage.number(chat.messages.length);
+    const message = window.store
+      .read((reader) => displayMessages(reader, chat.id).messages)
+      .filter(({ role }) => role !== 'summary')[count];
+    if (message === undefined || (cut === 'before' && message.role !== 'user')) return;
+    const id = await branchIn(window, chat.id, { messageId: message.id, cut });
+    const root = window.store.read((reader) => rootOf(reader, id));
+    // A model of its own to play.
+    await window.store.write((writer) => setSessionModel(writer, id, root));
+    const slot = (place.chat + 1) % chatCount;
+    stage.left.push(stage.chat(slot));
+    stage.chats[slot] = chat.branch(root, cut === 'through' ? count + 1 : count);
+    // An edited prompt is sent in the branch.
+    if (cut === 'before') await send(stage, { window: place.window, chat: slot });
+  };
 
 /** Nobody looks at the window for a long time. */
 const idle: Step = async (stage, place) => {
@@ -321,6 +373,9 @@ export const steps: Readonly<Record<string, Step>> = {
   archiveAndStartNew,
   reopen,
   compact,
+  takeOver,
+  branch: branch('through'),
+  edit: branch('before'),
   idle,
   evict,
   sleep,
@@ -345,8 +400,8 @@ export async function finish(stage: Stage): Promise<void> {
     const text = stage.text();
     if (!(await isAccepted(() => runtime.send(ulid(), text), chat.endedAs !== null))) continue;
     await runtime.stop();
-    chat.messages.push({ role: 'user', text, status: 'complete' });
-    chat.messages.push({ role: 'assistant', text: '', status: 'interrupted' });
+    chat.asked(text, window.id);
+    chat.answered('interrupted');
   }
   await stage.compare();
 }
