@@ -10,6 +10,8 @@ import { openW2 } from './store/openW2.ts';
 import { rssW2 } from './store/rssW2.ts';
 import { streamBytes } from './store/streamBytes.ts';
 import { worstInsertW2 } from './store/worstInsertW2.ts';
+import { idleCost } from './windows/idleCost.ts';
+import { mirrorLag } from './windows/mirrorLag.ts';
 
 export const benchmarks: readonly Benchmark[] = [
   append1,
@@ -24,4 +26,6 @@ export const benchmarks: readonly Benchmark[] = [
   listW4,
   streamBytes,
   rssW2,
+  mirrorLag,
+  idleCost,
 ];

@@ -457,10 +457,10 @@ const ofRegistry = [
   rule(
     'an answer of a dead window is found while it is shown',
     registry,
-    ' || runtime.showsForeignStream,',
+    ' || runtime.isAbandoned,',
     ',',
     tests.others,
-    'within a second of being shown',
+    'within five seconds of being shown',
   ),
 ];
 

@@ -291,9 +291,9 @@ export class ChatRuntime {
     this.#following.catchUp();
   }
 
-  /** An answer is shown as running that nobody here gives. */
-  get showsForeignStream(): boolean {
-    return !this.isRunning && this.#view.state.messages.some((message) => message.status === 'streaming');
+  /** The window that wrote the chat has died, or an answer is shown as running that nobody gives. */
+  get isAbandoned(): boolean {
+    return !this.isRunning && this.#following.isAbandoned;
   }
 
   /** Reads the row again: the list, or another window, changed it. */

@@ -26,15 +26,28 @@ export interface FollowingOptions {
 export class Following {
   readonly #options: FollowingOptions;
 
+  /** The window that writes the chat; null: this one may. */
+  #ownerWindow: string | null = null;
+
   constructor(options: FollowingOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Whether nobody tells what becomes of the chat any more: the window that writes it has died, or what is shown as running is
+   * given by none. Cheap, because it is asked again and again: everything else that others do comes through the journal.
+   */
+  get isAbandoned(): boolean {
+    const { ownership, view } = this.#options;
+    if (this.#ownerWindow !== null) return !ownership.isAlive(this.#ownerWindow);
+    return view.state.messages.some((message) => message.status === 'streaming');
   }
 
   /** Shows whether another window writes the chat. */
   lookAtOwner(): void {
     const { store, view, ownership } = this.#options;
-    const isElsewhere = store.read((reader) => ownership.isElsewhere(reader, view.session.id));
-    const owner = isElsewhere ? 'elsewhere' : 'here';
+    this.#ownerWindow = store.read((reader) => ownership.ownerElsewhere(reader, view.session.id));
+    const owner = this.#ownerWindow === null ? 'here' : 'elsewhere';
     if (owner !== view.state.owner) view.apply({ type: 'ownerChanged', owner });
   }
 

@@ -84,11 +84,15 @@ export class Ownership {
     });
   }
 
-  /** Whether another live runtime holds the lease, so that this one can only follow. */
-  isElsewhere(reader: ReadTransaction, sessionId: string): boolean {
+  /** The live window of another runtime that holds the lease, so that this one can only follow; null: there is none. */
+  ownerElsewhere(reader: ReadTransaction, sessionId: string): string | null {
     const held = getLease(reader, sessionId);
-    if (held?.isHeld !== true || held.runtimeId === this.#options.runtimeId) return false;
-    return this.#options.isWindowAlive(held.windowId);
+    if (held?.isHeld !== true || held.runtimeId === this.#options.runtimeId) return null;
+    return this.isAlive(held.windowId) ? held.windowId : null;
+  }
+
+  isAlive(windowId: string): boolean {
+    return this.#options.isWindowAlive(windowId);
   }
 
   /** Lets others write the session, if it is still ours. */

@@ -33,8 +33,11 @@ export interface LifecycleLimits {
 
 export const defaultLimits: LifecycleLimits = { graceMs: 20_000, idleMs: 30 * 60_000, maximumRuntimes: 20 };
 
-/** How often a window that follows a chat looks whether the window that writes it still lives, in milliseconds. */
-const ownerCheckMs = 1000;
+/**
+ * How often a window that follows a chat looks whether the window that writes it still lives, in milliseconds. Not more often:
+ * looking is most of what a window does that only follows (the benchmark `idle-cost`).
+ */
+export const ownerCheckMs = 5000;
 
 export interface RegistryServices extends Omit<RuntimeServices, 'onChange'> {
   readonly hooks: LifecycleHooks;
@@ -443,7 +446,7 @@ export class RuntimeRegistry {
     this.#cancelOwnerCheck();
     this.#cancelOwnerCheck = () => undefined;
     const follows = [...this.#entries].some(
-      ({ runtime }) => runtime.state.owner === 'elsewhere' || runtime.showsForeignStream,
+      ({ runtime }) => runtime.state.owner === 'elsewhere' || runtime.isAbandoned,
     );
     if (!follows || this.#isShutDown) return;
     this.#cancelOwnerCheck = this.#services.timers.after(ownerCheckMs, () => void this.#ownersMayHaveDied());
@@ -451,6 +454,7 @@ export class RuntimeRegistry {
 
   async #ownersMayHaveDied(): Promise<void> {
     const { store, isWindowAlive, now, log } = this.#services;
+    if (![...this.#entries].some(({ runtime }) => runtime.isAbandoned)) return this.#checkOwners();
     try {
       await recoverInterrupted(store, isWindowAlive, now());
     } catch (error) {

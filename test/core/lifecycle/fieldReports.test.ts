@@ -7,10 +7,17 @@ import { findWorkspaceChat } from '../../../src/core/runtime/workspaceChat.ts';
 import { interruptedToolResult } from '../../../src/core/session/projection.ts';
 import { listFaults } from '../../../src/core/store/faults.ts';
 import { insertMessage, listMessages } from '../../../src/core/store/messages.ts';
-import { countSessions, insertSession, listChats, updateSession } from '../../../src/core/store/sessions.ts';
+import { pinLineage, renameLineage } from '../../../src/core/store/lineageChanges.ts';
+import {
+  countSessions,
+  getSession,
+  insertSession,
+  listChats,
+  updateSession,
+} from '../../../src/core/store/sessions.ts';
 import { displayMessages } from '../../../src/core/store/transcript.ts';
 import { aMessage, aSession } from '../store/support/values.ts';
-import { answered, letGo, running, show, textsOf, turn } from './stage.ts';
+import { answered, branchIn, letGo, running, show, textsOf, turn } from './stage.ts';
 import { Panel, until, World, type LiveWindow } from './world.ts';
 
 const stops = Number(process.env['HOLDFAST_STOPS'] ?? 25);
@@ -246,6 +253,69 @@ describe('What others lost, a chat here keeps', function () {
       ],
     );
     assert.deepEqual(stored().slice(0, 2), before);
+  });
+
+  it('two panels of one window that begin chats at the same time lose none of each other’s', async () => {
+    const begin = async (name: string): Promise<void> => {
+      for (let count = 0; count < 50; count++) {
+        const panel = new Panel(window, ulid());
+        const runtime = await panel.attached();
+        await runtime.send(ulid(), `${name} ${count}`);
+        await runtime.stop();
+        await panel.leave('disposed');
+      }
+    };
+    await Promise.all([begin('left'), begin('right')]);
+    const titles = window.store
+      .read((reader) => listChats(reader, { archived: false, limit: 500 }))
+      .map(({ session }) => session.title);
+    const wanted = ['left', 'right'].flatMap((name) =>
+      Array.from({ length: 50 }, (_, count) => `${name} ${count}`),
+    );
+    assert.deepEqual(titles.sort(), wanted.sort());
+  });
+
+  it('a chat that is renamed, pinned, answered, archived and branched by different windows at once has all of it', async () => {
+    const other = await world.start();
+    const { id, runtime } = await answered(window);
+    await runtime.send(ulid(), 'At once');
+    window.modelOf(id).answer('Yes');
+    const [branch] = await Promise.all([
+      branchIn(other, id),
+      other.store.write((writer) => renameLineage(writer, id, 'Mine')),
+      window.store.write((writer) => pinLineage(writer, id, true)),
+      window.store.write((writer) => updateSession(writer, id, { workspaceName: 'moved' })),
+      until(() => !runtime.isRunning, 'the answer is over'),
+    ]);
+    await Promise.all([runtime.flush(), other.registry.archive(id)]);
+    const session = other.store.read((reader) => getSession(reader, id));
+    const { title, pinned, workspaceName, endReason, messageCount } = session ?? {};
+    assert.deepEqual(
+      { title, pinned, workspaceName, endReason, messageCount },
+      { title: 'Mine', pinned: true, workspaceName: 'moved', endReason: 'archived', messageCount: 4 },
+    );
+    const child = other.store.read((reader) => getSession(reader, branch));
+    assert.deepEqual([child?.parentId, child?.pinned, child?.endReason], [id, false, null]);
+  });
+
+  it('a chat of 5,000 messages is opened with its newest page: what the panel gets does not grow with the chat', async () => {
+    const sizes: number[] = [];
+    for (const count of [100, 5000]) {
+      const session = aSession();
+      await window.store.write((writer) => {
+        insertSession(writer, session);
+        for (let index = 0; index < count; index++) {
+          insertMessage(writer, aMessage(session.id, { text: `Message ${10_000 + index}` }));
+        }
+      });
+      const { panel } = await show(window, session.id);
+      const [snapshot] = panel.received;
+      assert.ok(snapshot?.type === 'snapshot' && snapshot.chat.messages.length === 100);
+      assert.equal(snapshot.chat.messages.at(-1)?.text, `Message ${9_999 + count}`);
+      sizes.push(JSON.stringify(snapshot).length);
+    }
+    const [page = 0, newest = 0] = sizes;
+    assert.ok(newest < page * 1.02, `${newest} instead of ${page} characters`);
   });
 });
 

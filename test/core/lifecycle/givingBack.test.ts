@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
+import { ownerCheckMs } from '../../../src/core/runtime/registry.ts';
 import { getLease } from '../../../src/core/store/leases.ts';
 import { renameSession } from '../../../src/core/store/sessions.ts';
 import { answered, running, show, turn } from './stage.ts';
@@ -292,23 +293,23 @@ describe('A window gives a runtime back', function () {
     const runtime = await follower.attached();
     assert.equal(runtime.state.owner, 'elsewhere');
     window.kill([id]);
-    other.timers.pass(1000);
+    other.timers.pass(ownerCheckMs);
     await other.settled();
     assert.equal(runtime.state.owner, 'here');
   });
 
-  it('not while the death of the window that it follows cannot be written down: it looks again a second later', async () => {
+  it('not while the death of the window that it follows cannot be written down: it looks again later', async () => {
     const other = await world.start();
     const { id } = await running(window);
     const runtime = await new Panel(other, id).attached();
     window.kill([id]);
     world.isDiskFull = true;
-    other.timers.pass(1000);
+    other.timers.pass(ownerCheckMs);
     await other.settled();
     assert.match(other.log.join('\n'), /answers of dead windows could not be marked/);
     assert.equal(runtime.state.messages.at(-1)?.status, 'streaming');
     world.isDiskFull = false;
-    other.timers.pass(1000);
+    other.timers.pass(ownerCheckMs);
     await other.settled();
     assert.deepEqual(
       [runtime.state.messages.at(-1)?.text, runtime.state.messages.at(-1)?.status],
@@ -316,19 +317,19 @@ describe('A window gives a runtime back', function () {
     );
   });
 
-  it('not while it follows another window, whose death it finds within a second', async () => {
+  it('not while it follows another window, whose death it finds within five seconds', async () => {
     const other = await world.start();
     const { id } = await running(window);
     const follower = new Panel(other, id);
     const runtime = await follower.attached();
-    other.timers.pass(5000);
+    other.timers.pass(ownerCheckMs);
     await other.settled();
     assert.equal(runtime.state.owner, 'elsewhere', 'a live window is not robbed');
     window.kill([id]);
-    other.timers.pass(999);
+    other.timers.pass(ownerCheckMs - 1);
     await other.settled();
     assert.equal(runtime.state.owner, 'elsewhere');
-    other.timers.pass(1000);
+    other.timers.pass(1);
     await other.settled();
     assert.deepEqual([runtime.state.owner, runtime.state.messages.at(-1)?.status], ['here', 'interrupted']);
   });

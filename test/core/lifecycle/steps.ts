@@ -1,6 +1,7 @@
 /** What users and accidents do, each with what must come of it. */
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
+import { ownerCheckMs } from '../../../src/core/runtime/registry.ts';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import { getLease } from '../../../src/core/store/leases.ts';
 import { forksOf } from '../../../src/core/store/forks.ts';
@@ -335,8 +336,8 @@ const crash: Step = async (stage, place) => {
     if (chat.streamsIn === window.id) chat.answered('cut');
     if (chat.writer === window.id) chat.writer = null;
   }
-  // Others look every second whether the window they follow still lives.
-  for (const other of stage.live) other.timers.pass(1000);
+  // Others look now and then whether the window they follow still lives.
+  for (const other of stage.live) other.timers.pass(ownerCheckMs);
 };
 
 const crashAndRestart: Step = async (stage, place) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import * as path from 'node:path';
+import { listChats } from '../../../src/core/store/sessions.ts';
 import { addChat, makeFolder, openStore, textsOf } from './support/stores.ts';
 
 const writerFile = path.join(import.meta.dirname, 'support', 'writer.ts');
@@ -60,6 +61,17 @@ describe('windows of several processes', function () {
       );
       assert.deepEqual(writers[index]?.acknowledged, expected);
     }
+  });
+
+  it('keep every chat that each of them begins, whichever closes last', async () => {
+    const folder = makeFolder();
+    const writers = ['a', 'b'].map((name) => new Writer(folder, '', name, 100));
+    await Promise.all(writers.map((writer) => writer.ended));
+    const store = await openStore({ folder });
+    const chats = store.read((reader) => listChats(reader, { archived: false, limit: 500 }));
+    const told = writers.flatMap(({ acknowledged }) => acknowledged);
+    assert.equal(told.length, 200);
+    assert.deepEqual(chats.map(({ session }) => session.preview).sort(), told.sort());
   });
 
   it('lose nothing that was acknowledged when one is killed', async () => {
