@@ -6,6 +6,7 @@ import type { ChatRuntime } from '../../src/core/runtime/chatRuntime.ts';
 import { LifecycleHooks } from '../../src/core/runtime/hooks.ts';
 import { DigestMemory } from '../../src/core/runtime/memory.ts';
 import { defaultLimits, RuntimeRegistry } from '../../src/core/runtime/registry.ts';
+import { Rescue } from '../../src/core/runtime/rescue.ts';
 import { systemTimers } from '../../src/core/runtime/timers.ts';
 import { openStore } from './stores.ts';
 
@@ -17,6 +18,7 @@ export async function showChat(
 ): Promise<ChatRuntime> {
   const store = await openStore(folder, worker);
   const log = (line: string): void => console.error(line);
+  const rescue = new Rescue({ storeFolder: folder, places: [], newId: ulid, now: Date.now, log });
   const registry = new RuntimeRegistry({
     store,
     model: () => model,
@@ -30,6 +32,7 @@ export async function showChat(
     timers: systemTimers,
     hooks: new LifecycleHooks(log),
     memory: new DigestMemory(store, Date.now),
+    rescue,
     limits: () => defaultLimits,
   });
   const place = { workspaceUri: null, workspaceName: null, modelId: null };
