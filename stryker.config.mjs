@@ -9,11 +9,22 @@ const modules = {
     'healing',
     'recovery',
     'compaction',
+    'branching',
+    'following',
     'lostPanel',
     'panelRoutes',
     'workspaceChat',
   ],
-  'src/core/store': ['leases', 'lineage', 'lineageChanges', 'routes', 'reset'],
+  'src/core/store': [
+    'branch',
+    'forks',
+    'messageCopies',
+    'leases',
+    'lineage',
+    'lineageChanges',
+    'routes',
+    'reset',
+  ],
 };
 
 export default {
@@ -24,8 +35,10 @@ export default {
     spec: [
       'test/core/session/reasons.test.ts',
       'test/core/runtime/*.test.ts',
+      'test/core/store/branch.test.ts',
       'test/core/store/lineage.test.ts',
       'test/core/store/tables.test.ts',
+      'test/core/lifecycle/branches.test.ts',
       'test/core/lifecycle/fieldReports.test.ts',
       'test/core/lifecycle/givingBack.test.ts',
       'test/core/lifecycle/otherWindows.test.ts',

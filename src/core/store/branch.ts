@@ -11,7 +11,8 @@ import { chatTitle } from '../session/title.ts';
 import { UnknownMessageError } from './errors.ts';
 import { familyOf } from './forks.ts';
 import { lineageOf } from './lineage.ts';
-import { activateNewest, copyAsSent, copyAsShown, getMessage, listMessages } from './messages.ts';
+import { activateNewest, copyAsSent, copyAsShown } from './messageCopies.ts';
+import { getMessage, interruptStreaming, listMessages } from './messages.ts';
 import { insertSession, requireSession, setCopied } from './sessions.ts';
 import type { ReadTransaction, WriteTransaction } from './transaction.ts';
 
@@ -70,13 +71,15 @@ export function branchSession(writer: WriteTransaction, branching: Branching): S
   insertSession(writer, { ...branch, ...end });
   for (const [index, row] of path.slice(0, place.index + 1).entries()) {
     const through = index === place.index ? place.through : null;
-    copyAsShown(writer, { from: row, through, to: firstId, now, withoutCopies: index > 0 });
+    copyAsShown(writer, { from: row, through, to: firstId, withoutCopies: index > 0 });
   }
+  interruptStreaming(writer, firstId, now); // nobody goes on with it here
   activateNewest(writer, firstId, place.revived);
   setCopied(writer, firstId, { isBranch: true, preview });
   if (isCompacted) {
     insertSession(writer, { ...branch, id, parentId: firstId, edge: 'compaction' });
-    copyAsSent(writer, { from, through: place.through, to: id, now, shownIn: firstId });
+    copyAsSent(writer, { from, through: place.through, to: id, shownIn: firstId });
+    interruptStreaming(writer, id, now);
     activateNewest(writer, id, place.revived);
     setCopied(writer, id, { isBranch: false, preview });
   }
@@ -109,10 +112,14 @@ function endOf(reader: ReadTransaction, message: Message): number {
   return listMessages(reader, message.sessionId, { limit: 1 })[0]?.seq ?? message.seq;
 }
 
-/** The first row of the attempt that this row of a replaced answer belongs to: rows that only led to the next one. */
+/**
+ * The first row of the attempt that this row of a replaced answer belongs to. What led on to the next row is a complete row whose
+ * tools gave something.
+ */
 function attemptStart(reader: ReadTransaction, { sessionId, seq }: Message): number {
+  const ledOn = `role = 'assistant' AND status = 'complete' AND active = 0 AND EXISTS(SELECT 1 FROM messages t WHERE t.session_id = m.session_id AND t.seq = m.seq + 1 AND t.role = 'tool')`;
   const before = reader.get(
-    `SELECT max(seq) AS seq FROM messages WHERE session_id = ? AND seq < ? AND role <> 'tool' AND (active = 1 OR role <> 'assistant' OR status <> 'complete' OR tool_calls IS NULL)`,
+    `SELECT max(seq) AS seq FROM messages m WHERE session_id = ? AND seq < ? AND role <> 'tool' AND NOT (${ledOn})`,
     [sessionId, seq],
   );
   return (v.parse(seqSchema, before).seq ?? 0) + 1;

@@ -17,9 +17,10 @@ import { touchSession } from './sessions.ts';
 import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
 
 /** What a copy of a message has in common with it, apart from its contents. */
-const facts =
+export const facts =
   'role, status, tool_call_id, tool_name, problem, active, created_at, finished_at, model_id, usage';
-const columns = `id, session_id, seq, copy_of, ${facts}, ${contentColumns}`;
+/** Every column, in the order of a copy: its own ones first. */
+export const columns = `id, session_id, seq, copy_of, ${facts}, ${contentColumns}`;
 
 /** Longest preview in UTF-16 units. */
 const previewLength = 200;
@@ -319,58 +320,6 @@ export function listMessages(reader: ReadTransaction, sessionId: string, page: M
     [sessionId, page.before ?? Number.MAX_SAFE_INTEGER, page.limit ?? -1],
   );
   return rows.map((row) => toMessage(reader, row, page.contents ?? 'read')).reverse();
-}
-
-export interface CopiedRows {
-  readonly from: string;
-  /** Up to this number of `from`; null: all. */
-  readonly through: number | null;
-  /** Behind the rows that it has. */
-  readonly to: string;
-  readonly now: number;
-}
-
-/** Copies rows for what they show. `withoutCopies`: those that are copies themselves stand for rows shown further up. */
-export function copyAsShown(
-  writer: WriteTransaction,
-  rows: CopiedRows & { readonly withoutCopies: boolean },
-): void {
-  copyRows(writer, rows, rows.withoutCopies ? 'm.copy_of IS NULL' : '1', 'm.id', []);
-}
-
-/** Copies what a model is given of a row of a chat: each as a copy of what is shown for it in `shownIn`. */
-export function copyAsSent(writer: WriteTransaction, rows: CopiedRows & { readonly shownIn: string }): void {
-  const original = `coalesce((SELECT o.id FROM messages o WHERE o.session_id = ? AND o.copy_of = coalesce(m.copy_of, m.id)), m.id)`;
-  copyRows(writer, rows, '1', original, [rows.shownIn]);
-}
-
-/**
- * In one statement, so that the journal holds no text twice and a blob is named again in the transaction that reads its name.
- * Nobody streams the copies. The ids are made of that of the new row and the numbers there.
- */
-function copyRows(
-  writer: WriteTransaction,
-  { from, through, to, now }: CopiedRows,
-  condition: string,
-  copyOf: string,
-  copyOfParameters: readonly Value[],
-): void {
-  const row = writer.get('SELECT coalesce(max(seq), 0) AS last FROM messages WHERE session_id = ?', [to]);
-  const last = v.parse(v.number(), row?.['last']);
-  const number = '(? + row_number() OVER (ORDER BY m.seq))';
-  writer.run(
-    `INSERT INTO messages(id, session_id, seq, role, status, content, blob, reasoning, tool_calls, tool_call_id, tool_name, problem, active, copy_of, created_at, finished_at, model_id, usage) SELECT ? || ':' || ${number}, ?, ${number}, m.role, CASE m.status WHEN 'streaming' THEN 'interrupted' ELSE m.status END, m.content, m.blob, m.reasoning, m.tool_calls, m.tool_call_id, m.tool_name, m.problem, m.active, ${copyOf}, m.created_at, CASE m.status WHEN 'streaming' THEN ? ELSE m.finished_at END, m.model_id, m.usage FROM messages m WHERE m.session_id = ? AND m.seq <= ? AND ${condition}`,
-    [to, last, to, last, ...copyOfParameters, now, from, through ?? Number.MAX_SAFE_INTEGER],
-  );
-}
-
-/** Takes up again the newest `count` rows of the session, which a retry had replaced. */
-export function activateNewest(writer: WriteTransaction, sessionId: string, count: number): void {
-  if (count === 0) return;
-  writer.run(
-    'UPDATE messages SET active = 1 WHERE session_id = ? AND seq > (SELECT max(seq) FROM messages WHERE session_id = ?) - ?',
-    [sessionId, sessionId, count],
-  );
 }
 
 /** Rows, not the session's counter: "empty" is never a counter of zero. */

@@ -5,16 +5,19 @@ import * as path from 'node:path';
 import { ulid } from 'ulid';
 import type { Message } from '../../../src/core/session/model.ts';
 import { branchSession, type Cut } from '../../../src/core/store/branch.ts';
+import { runCheckpoint } from '../../../src/core/store/checkpoint.ts';
 import { deleteLineage } from '../../../src/core/store/deletion.ts';
+import { nodeFiles } from '../../../src/core/store/fileLayer.ts';
 import { forksOf } from '../../../src/core/store/forks.ts';
 import { archiveLineage, renameLineage } from '../../../src/core/store/lineageChanges.ts';
 import { insertMessage, supersedeMessages } from '../../../src/core/store/messages.ts';
 import { getSession, insertSession, listChats } from '../../../src/core/store/sessions.ts';
+import { loadEngine } from '../../../src/core/store/openDatabase.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { displayMessages, modelMessages } from '../../../src/core/store/transcript.ts';
 import { checkRows } from '../../../src/core/store/verify/checkRows.ts';
 import { openStore } from './support/stores.ts';
-import { aMessage, aSession } from './support/values.ts';
+import { aMessage, aSession, wasmFile } from './support/values.ts';
 
 const calls = [{ id: 'call', name: 'readFile', arguments: '{}' }];
 
@@ -252,6 +255,39 @@ describe('A branch', function () {
     await store.write((writer) => deleteLineage(writer, { sessionId: 'a', isOtherAlive: () => false }));
     assert.deepEqual([shown(store, id), sent(store, id)], before);
     assert.deepEqual([forks(store, id), faults(store)], [[], []]);
+  });
+
+  it('shares the large contents that are in blobs, and keeps them when the chat it comes from is deleted', async () => {
+    const engine = await loadEngine(fs.readFileSync(wasmFile));
+    const store = await openStore({
+      runCheckpoint: async (job, isWindowAlive) =>
+        runCheckpoint({ files: nodeFiles, engine, now: Date.now(), isWindowAlive }, job),
+    });
+    const text = 'words '.repeat(1000);
+    const large = { toolCalls: [{ id: 'call', name: 'readFile', arguments: `{"path":"${text}"}` }] };
+    await add(store, 'chat', [
+      { id: 'p1', text },
+      { id: 'a1', role: 'assistant', ...large },
+      { id: 't1', role: 'tool', toolCallId: 'call', text },
+      { id: 'a2', role: 'assistant' },
+      { id: 'a3', role: 'assistant' },
+    ]);
+    await store.write((writer) => supersedeMessages(writer, ['a1', 't1', 'a2']));
+    assert.equal(await store.tidy(), 3);
+    const blobs = (): number => fs.readdirSync(path.join(store.folder, 'blobs')).length;
+    const before = blobs();
+    const id = await branch(store, 'chat', 'a2', 'through');
+    assert.equal(blobs(), before);
+    const read = (): unknown => [shown(store, id), sent(store, id)];
+    const wanted = [text, 'a1', text, 'a2'];
+    assert.deepEqual(read(), [wanted, wanted]);
+    await store.write((writer) => deleteLineage(writer, { sessionId: 'chat', isOtherAlive: () => false }));
+    for (let round = 0; round < 3; round++) {
+      await store.checkpoint();
+      await store.write((writer) => writer.run('UPDATE sessions SET pinned = pinned'));
+    }
+    assert.deepEqual([read(), blobs()], [[wanted, wanted], before]);
+    assert.deepEqual(faults(store), []);
   });
 
   it('costs the journal no more when the chat is long', async () => {
