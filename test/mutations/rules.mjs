@@ -19,6 +19,8 @@ const tests = {
   rows: 'test/core/lifecycle/rows.test.ts',
   tables: 'test/core/store/tables.test.ts',
   lineage: 'test/core/store/lineage.test.ts',
+  branch: 'test/core/store/branch.test.ts',
+  branches: 'test/core/lifecycle/branches.test.ts',
 };
 
 function rule(name, source, find, replace, test, title) {
@@ -688,6 +690,82 @@ const ofLineages = [
   ),
 ];
 
+const branch = `${store}/branch.ts`;
+const ofBranches = [
+  rule(
+    'a branch streams nothing',
+    branch,
+    'interruptStreaming(writer, firstId, now);',
+    '',
+    tests.branch,
+    'of an answer that streams has its text so far',
+  ),
+  rule(
+    'an edited prompt is not in its branch',
+    branch,
+    'through: message.seq - 1, revived: 0',
+    'through: message.seq, revived: 0',
+    tests.branch,
+    'begins with everything up to the message',
+  ),
+  rule(
+    'a branch behind a compaction is given what the chat was given',
+    branch,
+    'copyAsSent(writer, { from, through: place.through, to: id, shownIn: firstId });',
+    '',
+    tests.branch,
+    'behind a compaction shows all of it',
+  ),
+  rule(
+    'a branch has nothing of a compaction twice',
+    `${store}/messageCopies.ts`,
+    "rows.withoutCopies ? 'm.copy_of IS NULL' : '1'",
+    "'1'",
+    tests.branch,
+    'behind a compaction shows all of it',
+  ),
+  rule(
+    'a branch has what is only in memory yet',
+    `${runtime}/branching.ts`,
+    'await registry.get(sessionId)?.flush();',
+    '',
+    tests.branches,
+    'has what this window has not written yet',
+  ),
+  rule(
+    'an edited prompt is on disk before it is sent',
+    `${runtime}/branching.ts`,
+    'saveDraft(writer, { key: id, sessionId: id, draft });',
+    '',
+    tests.branches,
+    'keeps the text in the branch',
+  ),
+  rule(
+    'a branch is made once, however often it is asked for',
+    `${runtime}/branching.ts`,
+    'if (getSession(writer, id) !== null) return;',
+    '',
+    tests.branches,
+    'asked for twice under one id',
+  ),
+  rule(
+    'a branch shows in every window',
+    `${runtime}/chatRuntime.ts`,
+    '    this.#followOthers();\n    this.lookAtForks();',
+    '    this.#followOthers();',
+    tests.branches,
+    'is shown as a fork at once in every window',
+  ),
+  rule(
+    'a retry folds what is shown for a copy',
+    `${runtime}/chatRuntime.ts`,
+    "type: 'messagesSuperseded', ids: all",
+    "type: 'messagesSuperseded', ids",
+    tests.branches,
+    'folds what is retried where it is shown',
+  ),
+];
+
 export const rules = [
   ...ofReasons,
   ...ofFinalize,
@@ -696,4 +774,5 @@ export const rules = [
   ...ofRegistry,
   ...ofPlaces,
   ...ofLineages,
+  ...ofBranches,
 ];
