@@ -25,6 +25,8 @@ import { Disposables } from './disposables.ts';
 import { ExportedApi } from './exportedApi.ts';
 import { lifecycleLimits } from './lifecycleSettings.ts';
 import { Models } from './models.ts';
+import { OtherChatPanels } from './otherChatPanels.ts';
+import { OtherFolders } from './otherFolders.ts';
 import { PanelRevival } from './panelRevival.ts';
 import { ChatPanels } from './panels.ts';
 import { storageFolder } from './storage.ts';
@@ -91,16 +93,23 @@ export function createApp(context: vscode.ExtensionContext): App {
 
   const panels = disposables.add(new ChatPanels({ core, distribution, log }));
   disposables.add(new PanelRevival(panels, core, log));
+  const ownFolder = () => core.current?.store.folder ?? storageFolder(context);
+  const folders = disposables.add(new OtherFolders({ memento: context.globalState, wasmFile, ownFolder }));
+  const memento = context.workspaceState;
+  const otherChats = disposables.add(
+    new OtherChatPanels({ core, folders, panels, memento, distribution, log }),
+  );
   const storage = {
     core,
-    folder: () => core.current?.store.folder ?? storageFolder(context),
+    folders,
+    folder: ownFolder,
     wasmFile,
     verifyWorkerFile: vscode.Uri.joinPath(distribution, 'verify.cjs').fsPath,
     output,
   };
   const deletions = disposables.add(new Deletions({ core, panels, log }));
-  const list = disposables.add(new ChatList(core, deletions));
-  disposables.add(registerCommands({ core, panels, list, deletions, models, storage, log }));
+  const list = disposables.add(new ChatList(core, deletions, folders));
+  disposables.add(registerCommands({ core, panels, otherChats, list, deletions, models, storage, log }));
   const api = disposables.add(new ExportedApi({ core, hooks, panels }));
   return {
     api,

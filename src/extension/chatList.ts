@@ -9,16 +9,20 @@ import { chatListView, commands } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
 import type { Deletions } from './deletion.ts';
 import { Disposables } from './disposables.ts';
+import { folderNodes, otherChatNodes, otherFolderItem, type OtherFolderNode } from './otherFolderNodes.ts';
+import type { OtherFolders } from './otherFolders.ts';
 import { Pace } from './pace.ts';
 
 /** Rows fetched per page of a group. */
 const pageSize = 200;
 
-type Group = 'open' | 'archived';
+/** A list of chats that has pages; `folder:…`: the chats of another folder. */
+type Group = 'open' | 'archived' | `folder:${string}`;
 
 export type ChatListNode =
   | { readonly kind: 'chat'; readonly row: ChatRow }
   | { readonly kind: 'archived' }
+  | OtherFolderNode
   /** Shows one page more of its group. */
   | { readonly kind: 'more'; readonly group: Group };
 
@@ -35,6 +39,7 @@ const states = {
 export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.Disposable {
   readonly #core: CoreAccess;
   readonly #deletions: Deletions;
+  readonly #folders: OtherFolders;
   readonly #view: vscode.TreeView<ChatListNode>;
   readonly #changed = new vscode.EventEmitter<undefined>();
   readonly #disposables = new Disposables();
@@ -43,9 +48,11 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
   readonly #pace = this.#disposables.add(new Pace(() => this.refresh()));
   readonly onDidChangeTreeData = this.#changed.event;
 
-  constructor(core: CoreAccess, deletions: Deletions) {
+  constructor(core: CoreAccess, deletions: Deletions, folders: OtherFolders) {
     this.#core = core;
     this.#deletions = deletions;
+    this.#folders = folders;
+    this.#disposables.add(folders.onDidChange(() => this.refresh()));
     this.#disposables.add(deletions.onDidChange(() => this.refresh()));
     this.#disposables.add(this.#changed);
     this.#view = this.#disposables.add(
@@ -72,8 +79,12 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
   }
 
   async getChildren(node?: ChatListNode): Promise<ChatListNode[]> {
-    if (node !== undefined && node.kind !== 'archived') return [];
-    const group = node === undefined ? 'open' : 'archived';
+    if (node?.kind === 'folder') return this.#chatsOf(node.folder);
+    if (node === undefined) return [...(await this.#rows('open')), ...(await folderNodes(this.#folders))];
+    return node.kind === 'archived' ? this.#rows('archived') : [];
+  }
+
+  async #rows(group: 'open' | 'archived'): Promise<ChatListNode[]> {
     try {
       const nodes = await this.#read(group);
       this.#shown.set(group, nodes);
@@ -104,6 +115,10 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
       }
       case 'chat':
         return this.#chatItem(node);
+      case 'folder':
+      case 'otherChat':
+      case 'folderProblem':
+        return otherFolderItem(node);
     }
   }
 
@@ -111,9 +126,20 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
     this.#disposables.dispose();
   }
 
-  async #read(group: Group): Promise<ChatListNode[]> {
+  async #chatsOf(folder: string): Promise<ChatListNode[]> {
+    const group: Group = `folder:${folder}`;
+    const limit = this.#limitOf(group);
+    const nodes = await otherChatNodes(this.#folders, folder, limit + 1);
+    return nodes.length > limit ? [...nodes.slice(0, limit), { kind: 'more', group }] : nodes;
+  }
+
+  #limitOf(group: Group): number {
+    return (this.#pages.get(group) ?? 1) * pageSize;
+  }
+
+  async #read(group: 'open' | 'archived'): Promise<ChatListNode[]> {
     const { store } = await this.#core.get();
-    const limit = (this.#pages.get(group) ?? 1) * pageSize;
+    const limit = this.#limitOf(group);
     return store.read((reader) => {
       const rows = listChats(reader, { archived: group === 'archived', limit: limit + 1 });
       const shown = rows.slice(0, limit).filter((row) => this.#isListed(row));

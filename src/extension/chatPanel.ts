@@ -1,9 +1,8 @@
 /** One chat panel: an editor tab whose page is a viewer of a chat's runtime. Closing it reclaims the panel, not the chat. */
 import { ulid } from 'ulid';
-import * as v from 'valibot';
 import * as vscode from 'vscode';
 import type { HostMessage } from '../core/protocol/hostMessages.ts';
-import { pageMessageSchema, type PageMessage } from '../core/protocol/pageMessages.ts';
+import type { PageMessage } from '../core/protocol/pageMessages.ts';
 import type { ChatRuntime } from '../core/runtime/chatRuntime.ts';
 import type { PanelPlace } from '../core/runtime/panelRoutes.ts';
 import { describeStoreProblem, mayBeSavedLater, messageOf } from '../core/runtime/problems.ts';
@@ -15,7 +14,7 @@ import { branchFrom, makeBranch } from './branches.ts';
 import { commands, section, settings } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
 import { openLink } from './links.ts';
-import { panelHtml } from './panelHtml.ts';
+import { showPage } from './panelPage.ts';
 import { workspaceIdentity } from './workspaceIdentity.ts';
 
 export interface ChatPanelServices {
@@ -54,20 +53,10 @@ export class ChatPanel implements Viewer {
     this.panel = panel;
     this.panelId = panelId;
     this.#content = content;
-    panel.webview.options = {
-      enableScripts: true,
-      localResourceRoots: [vscode.Uri.joinPath(services.distribution, 'webview')],
-      // Runs in the window, not in the extension host: the way out that is left when the host is gone.
-      enableCommandUris: ['workbench.action.reloadWindow'],
-    };
-    const icon = (theme: string) =>
-      vscode.Uri.joinPath(services.distribution, '..', 'media', `panel-${theme}.svg`);
-    panel.iconPath = { light: icon('light'), dark: icon('dark') };
-    panel.webview.onDidReceiveMessage((message: unknown) => void this.#receive(message));
     panel.onDidChangeViewState(() => this.#record());
     panel.onDidDispose(() => void this.#disposed());
     const sessionId = 'sessionId' in content ? content.sessionId : '';
-    panel.webview.html = panelHtml(panel.webview, services.distribution, { panelId, sessionId });
+    showPage(panel, services, { panelId, sessionId }, (message) => this.#handle(message));
   }
 
   /** The chat it shows; null while the user has to say which. */
@@ -145,18 +134,6 @@ export class ChatPanel implements Viewer {
     });
   }
 
-  async #receive(raw: unknown): Promise<void> {
-    const parsed = v.safeParse(pageMessageSchema, raw);
-    if (!parsed.success) {
-      this.#services.log(`message of a page has the wrong shape: ${v.summarize(parsed.issues)}`);
-      const message =
-        'The panel sent something this version does not understand. Reload the window to go on.';
-      this.receive({ type: 'notice', message });
-      return;
-    }
-    await this.#handle(parsed.output);
-  }
-
   async #handle(message: PageMessage): Promise<void> {
     switch (message.type) {
       case 'ready':
@@ -195,6 +172,8 @@ export class ChatPanel implements Viewer {
         return this.#editAndResend(message);
       case 'showChat':
         return this.show(message.sessionId);
+      case 'bringIn':
+        return; // of panels on other folders
       case 'chooseChat':
         return this.#choose(message.sessionId);
       case 'newChat':

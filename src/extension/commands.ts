@@ -10,6 +10,7 @@ import type { CoreAccess } from './core.ts';
 import type { Deletions } from './deletion.ts';
 import { Disposables } from './disposables.ts';
 import type { Models } from './models.ts';
+import type { OtherChatPanels } from './otherChatPanels.ts';
 import type { ChatPanels } from './panels.ts';
 import { bringInChats, showStorage, verifyStore, type StorageServices } from './storage.ts';
 import { workspaceIdentity } from './workspaceIdentity.ts';
@@ -17,6 +18,7 @@ import { workspaceIdentity } from './workspaceIdentity.ts';
 export interface CommandServices {
   readonly core: CoreAccess;
   readonly panels: ChatPanels;
+  readonly otherChats: OtherChatPanels;
   readonly list: ChatList;
   readonly deletions: Deletions;
   readonly models: Models;
@@ -25,7 +27,8 @@ export interface CommandServices {
 }
 
 export function registerCommands(services: CommandServices): vscode.Disposable {
-  const { core, panels, list, deletions, models, storage } = services;
+  const { core, panels, otherChats, list, deletions, models, storage } = services;
+  const { folders } = storage;
   const disposables = new Disposables();
   const register = (name: string, run: (node?: ChatListNode) => Promise<void> | void) => {
     disposables.add(
@@ -45,6 +48,7 @@ export function registerCommands(services: CommandServices): vscode.Disposable {
   register(commands.openLastChat, () => openLastChat(services));
   register(commands.openChat, (node) => {
     if (node?.kind === 'chat') panels.open(node.row.session.id);
+    if (node?.kind === 'otherChat') return otherChats.open(toOtherChat(node), chatTitle(node.row.session));
   });
   register(commands.archiveChat, async (node) => {
     if (node?.kind === 'chat') return (await core.get()).registry.archive(node.row.session.id);
@@ -69,12 +73,26 @@ export function registerCommands(services: CommandServices): vscode.Disposable {
   register(commands.showMoreChats, (node) => {
     if (node?.kind === 'more') list.showMore(node.group);
   });
-  register(commands.refreshChats, () => list.refresh());
+  register(commands.refreshChats, () => {
+    folders.forget();
+    list.refresh();
+  });
   register(commands.setApiKey, () => models.askForKey());
   register(commands.verifyStore, () => verifyStore(storage));
   register(commands.showStorage, () => showStorage(storage));
   register(commands.bringInChats, () => bringInChats(storage));
+  register(commands.bringInChat, async (node) => {
+    if (node?.kind === 'otherChat') await otherChats.bringIn(toOtherChat(node));
+  });
+  register(commands.openChatFolder, () => folders.add());
+  register(commands.removeChatFolder, async (node) => {
+    if (node?.kind === 'folder') await folders.remove(node.folder);
+  });
   return disposables;
+}
+
+function toOtherChat({ folder, row }: Extract<ChatListNode, { kind: 'otherChat' }>) {
+  return { folder, sessionId: row.session.id };
 }
 
 function panelInFront(panels: ChatPanels) {

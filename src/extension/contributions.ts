@@ -16,6 +16,9 @@ export const commands = {
   verifyStore: 'holdfast.verifyStore',
   showStorage: 'holdfast.showStorage',
   bringInChats: 'holdfast.bringInChats',
+  bringInChat: 'holdfast.bringInChat',
+  openChatFolder: 'holdfast.openChatFolder',
+  removeChatFolder: 'holdfast.removeChatFolder',
 } as const;
 
 export const section = 'holdfast';
@@ -31,3 +34,5 @@ export const settings = {
 
 export const chatListView = 'holdfast.chats';
 export const chatPanelType = 'holdfast.chat';
+/** Panels on chats of other chat folders. */
+export const otherChatPanelType = 'holdfast.otherFolderChat';

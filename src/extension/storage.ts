@@ -4,17 +4,17 @@ import * as v from 'valibot';
 import * as vscode from 'vscode';
 import { StoreUnavailableError } from '../core/store/errors.ts';
 import { nodeFiles } from '../core/store/fileLayer.ts';
-import { loadEngine } from '../core/store/openDatabase.ts';
 import { checkBackup, readBackup } from '../core/store/transfer/backupFile.ts';
 import { mergeRecords, type MergeReport } from '../core/store/transfer/merge.ts';
-import { withOtherFolder } from '../core/store/transfer/otherFolder.ts';
 import { readRecords } from '../core/store/transfer/records.ts';
 import { verifyInWorker } from '../core/store/verify/verifyInWorker.ts';
 import { section, settings } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
+import type { OtherFolders } from './otherFolders.ts';
 
 export interface StorageServices {
   readonly core: CoreAccess;
+  readonly folders: OtherFolders;
   /** The folder in use, or to be used once the store is opened. */
   readonly folder: () => string;
   /** The built files beside the extension. */
@@ -78,9 +78,8 @@ export async function bringInChats(services: StorageServices): Promise<void> {
         checkBackup(nodeFiles, source.path);
         return mergeRecords(store, () => readBackup(nodeFiles, source.path));
       }
-      const engine = await loadEngine(nodeFiles.readFile(services.wasmFile));
       const log = (what: string) => services.output.warn(what);
-      return withOtherFolder(source.path, engine, (reader) =>
+      return services.folders.read(source.path, (reader) =>
         mergeRecords(store, () => readRecords(reader, log)),
       );
     },

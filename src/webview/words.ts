@@ -19,6 +19,9 @@ export const words = {
   nextBranch: 'Next branch',
   branchOf: (number: number, count: number) => `Branch ${number} of ${count}`,
   copyMessage: 'Copy message',
+  bringIn: 'Bring In',
+  inOtherFolder: (folder: string) =>
+    `This chat is in ${folder} and read-only. Bring In copies it to your chats, where you can go on.`,
   archive: 'Archive',
   newChat: 'New Chat',
   compact: 'Compact Chat',

@@ -113,6 +113,24 @@ describe('States of a chat', () => {
     await panel.button('Take over here').waitFor({ state: 'detached' });
   });
 
+  it('shows a chat of another folder read-only, says where it is, and asks for it to be brought in', async () => {
+    const panel = await suite.open(samples['otherFolder']);
+    await panel.notice('This chat is in /home/me/other/holdfast-chats and read-only.').waitFor();
+    assert.equal(await panel.message.evaluate((element) => element.hasAttribute('readonly')), true);
+    for (const name of ['Take over here', 'Branch from here', 'Edit', 'Archive', 'New Chat']) {
+      assert.equal(await panel.button(name).count(), 0, name);
+    }
+    await panel.button('Bring In').click();
+    await panel.host.waitForPost('bringIn');
+  });
+
+  it('offers no Reopen for an archived chat of another folder', async () => {
+    const session = makeTestSession({ endedAt: 1, endReason: 'archived' });
+    const panel = await suite.open({ chat: { owner: 'elsewhere', folder: '/elsewhere', session } });
+    await panel.button('Bring In').waitFor();
+    assert.equal(await panel.button('Reopen').count(), 0);
+  });
+
   it('tells no draft and stops nothing while another window writes the chat', async () => {
     const panel = await suite.open({
       ...samples['elsewhere'],

@@ -61,6 +61,8 @@ export const pageMessageSchema = v.variant('type', [
   }),
   /** Wants to see another chat in the place of this one. */
   v.object({ type: v.literal('showChat'), sessionId: v.string() }),
+  /** Copies the chat from the other folder it is read from into the window's own. */
+  v.object({ type: v.literal('bringIn') }),
   v.object({ type: v.literal('newChat') }),
   /** The user's answer to `chooseChat`; null: none of them, a new chat. */
   v.object({ type: v.literal('chooseChat'), sessionId: v.nullable(v.string()) }),

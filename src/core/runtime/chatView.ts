@@ -26,6 +26,8 @@ export interface ChatViewOptions {
   readonly draft: () => Draft;
   /** The messages with their contents, where those were left in the store. */
   readonly withContents: (messages: readonly Message[]) => Message[];
+  /** Where it is read from, read-only; absent: the window's own store. */
+  readonly folder?: string;
 }
 
 export class ChatView {
@@ -36,7 +38,7 @@ export class ChatView {
 
   constructor(options: ChatViewOptions) {
     this.#options = options;
-    this.#state = makeChatState(options.session, options.messages);
+    this.#state = makeChatState(options.session, options.messages, options.folder);
   }
 
   get state(): ChatState {

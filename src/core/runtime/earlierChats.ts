@@ -3,7 +3,7 @@ import type { Message, Session } from '../session/model.ts';
 import { chatTitle } from '../session/title.ts';
 import { rootOf } from '../store/lineage.ts';
 import { getMemory } from '../store/memories.ts';
-import { getMessage } from '../store/messages.ts';
+import { getMessage, withContents } from '../store/messages.ts';
 import { listSessions } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { displayMessages } from '../store/transcript.ts';
@@ -39,12 +39,12 @@ export class StoredChats implements EarlierChats {
 
   page(chatId: string, before: string | null, limit: number): EarlierMessages {
     return this.#store.read((reader) => {
-      const { messages, hasOlder } = displayMessages(reader, chatId, { before, limit });
+      const { messages, hasOlder } = displayMessages(reader, chatId, { before, limit, contents: 'leave' });
       const said = messages.filter((message) => isSaid(reader, message));
       return {
-        messages: said.reverse().map(({ role, text }) => ({
-          author: role === 'user' ? 'user' : 'assistant',
-          text,
+        messages: said.reverse().map((message) => ({
+          author: message.role === 'user' ? 'user' : 'assistant',
+          text: () => this.#store.read((later) => withContents(later, message).text),
         })),
         next: hasOlder ? (messages[0]?.id ?? null) : null,
       };
@@ -55,5 +55,5 @@ export class StoredChats implements EarlierChats {
 /** Words of user or assistant that still stand. What a branch copied is said where it was copied from. */
 function isSaid(reader: ReadTransaction, { role, active, status, copyOf }: Message): boolean {
   if ((role !== 'user' && role !== 'assistant') || !active || status === 'not_sent') return false;
-  return copyOf === null || getMessage(reader, copyOf) === null;
+  return copyOf === null || getMessage(reader, copyOf, 'leave') === null;
 }

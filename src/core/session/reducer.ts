@@ -15,6 +15,8 @@ export const chatStateSchema = v.object({
   unsaved: v.array(v.string()),
   turn: v.nullable(turnSchema),
   owner: ownerSchema,
+  /** Of a chat that is read from another chat folder: which. It is nobody's to write here. Null: the window's own. */
+  folder: v.nullable(v.string()),
   /** From the beginning of the chat to its end. */
   forks: v.array(forkSchema),
   /** Why saving fails at the moment. */
@@ -23,14 +25,19 @@ export const chatStateSchema = v.object({
 export type ChatState = Readonly<v.InferOutput<typeof chatStateSchema>>;
 
 /** A chat as loaded from the store: everything there is durable. */
-export function makeChatState(session: Session, messages: readonly Message[] = []): ChatState {
+export function makeChatState(
+  session: Session,
+  messages: readonly Message[] = [],
+  folder: string | null = null,
+): ChatState {
   return {
     session,
     messages: [...messages],
     hasOlder: false,
     unsaved: [],
     turn: null,
-    owner: 'here',
+    owner: folder === null ? 'here' : 'elsewhere',
+    folder,
     forks: [],
     savingProblem: null,
   };

@@ -32,7 +32,8 @@ export interface EarlierChat {
 
 interface EarlierMessage {
   readonly author: 'user' | 'assistant';
-  readonly text: string;
+  /** Read when it is looked at: a long one is in a file of its own. */
+  readonly text: () => string;
 }
 
 export interface EarlierMessages {
@@ -145,7 +146,7 @@ class Search {
         }
         const page: EarlierMessages = this.#chats.page(chat.id, before, pageSize);
         for (const { author, text } of page.messages) {
-          this.#look(chat, author, text);
+          this.#look(chat, author, text());
           breathing = await breathe(breathing);
         }
         messages += pageSize;

@@ -20,6 +20,7 @@ export class ChatView {
   readonly results = signal<ReadonlyMap<string, string>>(new Map());
   readonly running = signal<ChatState['turn']>(null);
   readonly owner = signal<Owner>('here');
+  readonly folder = signal<string | null>(null);
   readonly savingProblem = signal<Problem | null>(null);
   /** By the message after which chats part; null: the beginning of the chat. */
   readonly forks = signal<ReadonlyMap<string | null, Fork>>(new Map());
@@ -110,6 +111,7 @@ export class ChatView {
     this.session.value = state.session;
     this.running.value = state.turn;
     this.owner.value = state.owner;
+    this.folder.value = state.folder;
     this.savingProblem.value = state.savingProblem;
     this.hasOlder.value = state.hasOlder;
     this.lastActive.value = state.messages.findLast((message) => message.active) ?? null;

@@ -59,7 +59,7 @@ export class Page {
     return session !== null && isArchived(session);
   });
   readonly isConnected = computed(() => this.connection.phase.value === 'connected');
-  /** Another window writes the chat; this one follows it. */
+  /** Another window writes the chat and this one follows it, or it is read from another chat folder. */
   readonly isElsewhere = computed(() => this.chat.owner.value === 'elsewhere');
   /** The chat is there, live and open; but maybe another window's to write. */
   readonly isOpen = computed(
@@ -67,6 +67,7 @@ export class Page {
       this.isConnected.value &&
       this.chat.session.value !== null &&
       this.unavailable.value === null &&
+      this.chat.folder.value === null &&
       !this.isArchived.value,
   );
   /** Whether anything can be asked of the chat. */
@@ -163,6 +164,10 @@ export class Page {
 
   takeOver(): void {
     this.#host.post({ type: 'takeOver' });
+  }
+
+  bringIn(): void {
+    this.#host.post({ type: 'bringIn' });
   }
 
   /** Null: at the last message. */

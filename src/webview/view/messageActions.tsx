@@ -12,9 +12,10 @@ interface MessageActionsProps {
 export function MessageActions({ page, message }: MessageActionsProps) {
   const { id, role, text } = message;
   const isDisabled = !page.isConnected.value;
+  const isOurs = page.chat.folder.value === null;
   return (
     <div class="message-actions">
-      {role === 'user' && (
+      {isOurs && role === 'user' && (
         <IconButton
           label={words.edit}
           icon="edit"
@@ -22,12 +23,14 @@ export function MessageActions({ page, message }: MessageActionsProps) {
           run={() => page.startEdit(message)}
         />
       )}
-      <IconButton
-        label={words.branch}
-        icon="repo-forked"
-        isDisabled={isDisabled}
-        run={() => page.branch(id)}
-      />
+      {isOurs && (
+        <IconButton
+          label={words.branch}
+          icon="repo-forked"
+          isDisabled={isDisabled}
+          run={() => page.branch(id)}
+        />
+      )}
       <IconButton label={words.copyMessage} icon="copy" isDisabled={isDisabled} run={() => page.copy(text)} />
     </div>
   );

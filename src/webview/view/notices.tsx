@@ -7,6 +7,7 @@ import { Icon } from './icon.tsx';
 export function Notices({ page }: { readonly page: Page }) {
   const saving = page.chat.savingProblem.value;
   const passing = page.notice.value;
+  const folder = page.chat.folder.value;
   return (
     <div class="notices">
       <ConnectionNotice page={page} />
@@ -18,7 +19,8 @@ export function Notices({ page }: { readonly page: Page }) {
           </button>
         </Notice>
       )}
-      {page.isArchived.value && (
+      <FolderNotice page={page} />
+      {page.isArchived.value && folder === null && (
         <Notice icon="archive" kind="info" text={words.archivedNotice}>
           <button
             type="button"
@@ -33,7 +35,7 @@ export function Notices({ page }: { readonly page: Page }) {
           </button>
         </Notice>
       )}
-      {page.isElsewhere.value && !page.isArchived.value && (
+      {page.isElsewhere.value && !page.isArchived.value && folder === null && (
         <Notice icon="lock" kind="info" text={words.elsewhere}>
           <button
             type="button"
@@ -98,6 +100,18 @@ function UnavailableNotice({ page }: { readonly page: Page }) {
       <ReloadButton page={page} />
       <button type="button" class="button secondary" onClick={() => page.openSettings()}>
         {words.openSettings}
+      </button>
+    </Notice>
+  );
+}
+
+function FolderNotice({ page }: { readonly page: Page }) {
+  const folder = page.chat.folder.value;
+  if (folder === null) return null;
+  return (
+    <Notice icon="folder" kind="info" text={words.inOtherFolder(folder)}>
+      <button type="button" class="button" disabled={!page.isConnected.value} onClick={() => page.bringIn()}>
+        {words.bringIn}
       </button>
     </Notice>
   );

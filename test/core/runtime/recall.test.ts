@@ -190,7 +190,7 @@ describe('recall', function () {
       list: (limit: number) => chats.list(limit),
       page: (id: string, before: string | null, limit: number) => {
         const page = chats.page(id, before, limit);
-        read.push(...page.messages.map(({ text }) => text));
+        read.push(...page.messages.map(({ text }) => text()));
         return page;
       },
     };

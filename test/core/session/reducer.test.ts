@@ -58,6 +58,8 @@ describe('The reducer', () => {
       unsaved: ['a'],
       turn: null,
       owner: 'here',
+      folder: null,
+      forks: [],
       savingProblem: null,
     });
   });

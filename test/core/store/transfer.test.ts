@@ -3,21 +3,25 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import * as esbuild from 'esbuild';
+import { emptyDraft } from '../../../src/core/session/model.ts';
+import { getDraft, saveDraft } from '../../../src/core/store/drafts.ts';
 import { StoreError } from '../../../src/core/store/errors.ts';
+import { listMemories, saveMemory } from '../../../src/core/store/memories.ts';
 import { insertMessage } from '../../../src/core/store/messages.ts';
 import { loadEngine } from '../../../src/core/store/openDatabase.ts';
+import { getSession, insertSession } from '../../../src/core/store/sessions.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { mergeRecords, type MergeReport } from '../../../src/core/store/transfer/merge.ts';
 import { withOtherFolder } from '../../../src/core/store/transfer/otherFolder.ts';
 import { readRecords } from '../../../src/core/store/transfer/records.ts';
 import { verifyInWorker } from '../../../src/core/store/verify/verifyInWorker.ts';
 import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
-import { aMessage, wasmFile } from './support/values.ts';
+import { aMessage, aSession, wasmFile } from './support/values.ts';
 
-async function bringIn(store: Store, folder: string): Promise<MergeReport> {
+async function bringIn(store: Store, folder: string, chatId: string | null = null): Promise<MergeReport> {
   const engine = await loadEngine(fs.readFileSync(wasmFile));
   return withOtherFolder(folder, engine, (reader) =>
-    mergeRecords(store, () => readRecords(reader, (what) => assert.fail(what))),
+    mergeRecords(store, () => readRecords(reader, (what) => assert.fail(what), chatId)),
   );
 }
 
@@ -54,6 +58,43 @@ describe('Chats of another folder', function () {
     assert.deepEqual(textsOf(store, theirs.id), ['one', 'two']);
     assert.deepEqual(textsOf(store, ours.id), ['mine']);
     assert.deepEqual(contents(other), before);
+  });
+
+  it('can be brought in one by one: all rows of the chat, its draft and what was kept of it, nothing else', async () => {
+    const other = makeFolder();
+    const source = await openStore({ folder: other });
+    const wanted = await addChat(source, ['one']);
+    const unwanted = await addChat(source, ['left behind']);
+    const tip = aSession({ parentId: wanted.id, edge: 'compaction' });
+    await source.write((writer) => {
+      insertSession(writer, tip);
+      insertMessage(writer, aMessage(tip.id, { text: 'two' }));
+      for (const { id } of [wanted, unwanted]) {
+        saveDraft(writer, { key: id, sessionId: id, draft: { ...emptyDraft, text: `typed into ${id}` } });
+        const memory = { id: `digest:${id}`, workspaceUri: null, sourceSessionId: id };
+        saveMemory(writer, { ...memory, text: 'kept', createdAt: 1, updatedAt: 1 });
+      }
+    });
+    await source.close();
+    const store = await openStore();
+    assert.deepEqual(await bringIn(store, other, tip.id), {
+      chats: 2,
+      drafts: 1,
+      knownChats: 0,
+      messages: 2,
+      knownMessages: 0,
+    });
+    assert.deepEqual([textsOf(store, wanted.id), textsOf(store, tip.id)], [['one'], ['two']]);
+    const brought = store.read((reader) => ({
+      unwanted: getSession(reader, unwanted.id),
+      drafts: [wanted, unwanted].map(({ id }) => getDraft(reader, id)?.draft.text ?? null),
+      memories: listMemories(reader, null).map(({ sourceSessionId }) => sourceSessionId),
+    }));
+    assert.deepEqual(brought, {
+      unwanted: null,
+      drafts: [`typed into ${wanted.id}`, null],
+      memories: [wanted.id],
+    });
   });
 
   it('that two profiles wrote to after a copy are both kept whole', async () => {

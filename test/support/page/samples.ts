@@ -135,6 +135,7 @@ export const samples: Readonly<Record<string, OpenOptions>> = {
     chat: { owner: 'elsewhere' },
     draft: { text: 'words of this panel', caret: 0, scroll: null, editedAt: 1 },
   },
+  otherFolder: { messages: whole, chat: { owner: 'elsewhere', folder: '/home/me/other/holdfast-chats' } },
   summary: {
     messages: [
       ...whole,

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { draftSchema, messageSchema, sessionSchema, type Message } from '../../session/model.ts';
 import { getDraft } from '../drafts.ts';
+import { lineageMembers } from '../lineage.ts';
 import { getMemory, memorySchema } from '../memories.ts';
 import { getMessage } from '../messages.ts';
 import { wasShownByPanel } from '../routes.ts';
@@ -26,14 +27,16 @@ const idSchema = v.object({ id: v.string() });
 const placeSchema = v.object({ id: v.string(), seq: v.number() });
 
 /**
- * Every chat followed by its messages, then drafts and memories. A row that cannot be read is left out and told to
+ * Every chat followed by its messages, then drafts and memories; with `chatId` those of the one chat that has this row. A row that cannot be read is left out and told to
  * `onUnreadable` in a sentence. The state must not change meanwhile.
  */
 export function* readRecords(
   reader: ReadTransaction,
   onUnreadable: (what: string) => void,
+  chatId: string | null = null,
 ): Generator<ChatRecord> {
-  for (const id of idsOf(reader, 'sessions', 'id')) {
+  const only = chatId === null ? null : new Set(lineageMembers(reader, chatId));
+  for (const id of only ?? idsOf(reader, 'sessions', 'id')) {
     const session = attempt(`The chat ${id}`, () => getSession(reader, id), onUnreadable);
     if (session === null) continue;
     yield { type: 'chat', session, wasShownByPanel: wasShownByPanel(reader, id) };
@@ -50,12 +53,13 @@ export function* readRecords(
     const stored = attempt(`The draft ${key}`, () => getDraft(reader, key, 'require'), onUnreadable);
     const sessionId = stored?.sessionId ?? null;
     // Typed into a panel that has no chat yet: it belongs to the place.
-    if (stored === null || sessionId === null) continue;
+    if (stored === null || sessionId === null || only?.has(sessionId) === false) continue;
     yield { type: 'draft', key, sessionId, draft: stored.draft };
   }
   for (const id of idsOf(reader, 'memories', 'id')) {
     const memory = attempt(`The memory ${id}`, () => getMemory(reader, id), onUnreadable);
-    if (memory !== null) yield { type: 'memory', memory };
+    if (memory === null || only?.has(memory.sourceSessionId ?? '') === false) continue;
+    yield { type: 'memory', memory };
   }
 }
 

@@ -1,0 +1,102 @@
+/** Chats of another folder beside one's own: seen, read and brought in, and never a byte of that folder changed. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { Store } from '../../src/core/store/store.ts';
+import { insertMessage } from '../../src/core/store/messages.ts';
+import { insertSession } from '../../src/core/store/sessions.ts';
+import { aMessage, aSession, wasmFile } from '../core/store/support/values.ts';
+import { chatPanel } from '../support/vscode/chatPanel.ts';
+import { until } from '../support/vscode/until.ts';
+import { Editor } from './editor.ts';
+
+describe('A chat folder opened beside ones own', () => {
+  let editor: Editor;
+  let other: string;
+  before(async () => {
+    editor = await Editor.start();
+    other = mkdtempSync(join(tmpdir(), 'holdfast-other-'));
+    const options = { folder: other, wasm: wasmFile, checkpointWorkerFile: null, windowId: 'elsewhere' };
+    const store = await Store.open(options);
+    await store.write((writer) => {
+      const session = aSession({ id: 'theirs', title: 'Chat of another profile', titleSource: 'user' });
+      insertSession(writer, session);
+      insertMessage(writer, aMessage('theirs', { text: 'What about the brakes?' }));
+      insertMessage(writer, aMessage('theirs', { role: 'assistant', text: 'They are fine.' }));
+      insertSession(writer, aSession({ id: 'second', title: 'A second one' }));
+      insertMessage(writer, aMessage('second', { text: 'Not brought in' }));
+    });
+    await store.close();
+  });
+  after(async () => {
+    await editor.stop();
+    rmSync(other, { recursive: true, force: true });
+  });
+
+  it('is listed and read over a reload, its chat is brought in, and it is missed when it is gone', async () => {
+    const before = fingerprint(other);
+    const window = await editor.openWindow();
+    const tree = window.page.locator('.sidebar').getByRole('tree', { name: 'Chats' });
+    const row = (name: RegExp) => tree.getByRole('treeitem', { name });
+    await window.page.locator('.activitybar').getByRole('tab', { name: 'Holdfast' }).click();
+
+    await window.runCommand('Holdfast: Open Another Chat Folder');
+    const dialog = window.page.locator('.quick-input-widget').filter({ hasText: 'read-only' });
+    const input = dialog.locator('input.input');
+    // The dialog writes a folder of its own first.
+    await until(async () => (await input.inputValue()).startsWith('/'), { what: 'the dialog to be there' });
+    await input.fill(`${other}/`);
+    await dialog.getByRole('button', { name: 'Open Read-Only' }).click();
+    const root = row(new RegExp(basename(other)));
+    await root.click();
+    await row(/Chat of another profile/).click();
+    const panel = chatPanel(window);
+    await panel.answerContains('They are fine.');
+    await panel.notice(other).waitFor();
+    assert.equal(await panel.button('Send').isEnabled(), false);
+    assert.equal(await panel.composer.evaluate((element) => element.hasAttribute('readonly')), true);
+    assert.equal(await panel.button('Branch from here').count(), 0);
+
+    await window.reload();
+    await panel.answerContains('They are fine.');
+    await panel.notice(other).waitFor();
+    await root.waitFor();
+
+    await panel.frame.getByRole('button', { name: 'Bring In', exact: true }).click();
+    await panel.notice(other).waitFor({ state: 'detached' });
+    await panel.answerContains('They are fine.');
+    await panel.send('And the bell?');
+    const request = await editor.models.waitForRequest();
+    assert.deepEqual(
+      request.body.messages.slice(1).map(({ content }) => content),
+      ['What about the brakes?', 'They are fine.', 'And the bell?'],
+    );
+    await request.send('It rings.');
+    await request.finish();
+    await panel.answerContains('It rings.');
+    assert.deepEqual(fingerprint(other), before);
+
+    rmSync(other, { recursive: true });
+    await window.runCommand('Holdfast: Refresh Chats');
+    await row(/not there/).waitFor();
+    await until(async () => (await row(/Chat of another profile/).count()) === 1, {
+      what: 'the own chat only',
+    });
+    assert.equal(await row(/A second one/).count(), 0);
+    await window.close();
+  });
+});
+
+/** Name, time and content of every file. */
+function fingerprint(folder: string): unknown[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => {
+      const file = join(folder, name);
+      const stat = statSync(file);
+      const content = stat.isFile() ? createHash('sha256').update(readFileSync(file)).digest('hex') : '';
+      return [name, stat.mtimeMs, content];
+    });
+}
