@@ -411,7 +411,9 @@ export class RuntimeRegistry {
     const grace = {};
     entry.grace = grace;
     entry.cancelGrace = this.#services.timers.after(this.#lifecycle.limits().graceMs, () => {
-      if (entry.grace === grace) void this.#reclaim(entry, 'orphan_reap');
+      if (entry.grace !== grace) return;
+      entry.grace = null; // spent: if the runtime is needed now, the next time starts when it is not
+      void this.#reclaim(entry, 'orphan_reap');
     });
   }
 
