@@ -302,12 +302,14 @@ describe('What others lost, a chat here keeps', function () {
     const sizes: number[] = [];
     for (const count of [100, 5000]) {
       const session = aSession();
-      await window.store.write((writer) => {
-        insertSession(writer, session);
-        for (let index = 0; index < count; index++) {
-          insertMessage(writer, aMessage(session.id, { text: `Message ${10_000 + index}` }));
-        }
-      });
+      await window.store.write((writer) => insertSession(writer, session));
+      for (let first = 0; first < count; first += 100) {
+        await window.store.write((writer) => {
+          for (let index = first; index < first + 100; index++) {
+            insertMessage(writer, aMessage(session.id, { text: `Message ${10_000 + index}` }));
+          }
+        });
+      }
       const { panel } = await show(window, session.id);
       const [snapshot] = panel.received;
       assert.ok(snapshot?.type === 'snapshot' && snapshot.chat.messages.length === 100);
