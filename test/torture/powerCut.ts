@@ -39,8 +39,11 @@ export async function powerCutRun(
     });
   };
   for (let step = 0; step < 120; step++) {
-    if (random.chance(0.6)) simulation.add(random.pick(simulation.writers), 300);
+    if (random.chance(0.04)) simulation.addLarge(random.pick(simulation.writers));
+    else if (random.chance(0.02)) simulation.add(random.pick(simulation.writers), 4000, 4200);
+    else if (random.chance(0.6)) simulation.add(random.pick(simulation.writers), 300);
     else simulation.completeSomeSync();
+    if (random.chance(0.02)) await simulation.tidy(random.pick(simulation.writers));
     if (random.chance(0.03)) {
       random
         .pick(simulation.writers)

@@ -158,7 +158,12 @@ async function check(folder: string, all: readonly TortureWriter[], figures: Pro
   figures.opens += 1;
   figures.generations = Math.max(figures.generations, store.generation);
   try {
-    const texts = store.read((reader) => listMessages(reader, 'torture')).map((message) => message.text);
+    const messages = store.read((reader) => listMessages(reader, 'torture'));
+    assert.ok(
+      messages.every(({ contents }) => contents === 'here'),
+      'a message cannot be read',
+    );
+    const texts = messages.map((message) => message.text);
     assert.deepEqual(store.read(listFaults), []);
     const present = new Map<string, number[]>();
     for (const text of texts) {

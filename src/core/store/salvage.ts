@@ -4,9 +4,11 @@
  * windows that try arrive at the same.
  */
 import { moveAside } from './aside.ts';
+import { createBlobFile, listBlobs } from './blobFile.ts';
 import { splitLines } from './chain.ts';
+import { blobNames } from './collectBlobs.ts';
 import type { FileLayer } from './fileLayer.ts';
-import { inFolder, journalName, listFolder, type SnapshotName } from './folder.ts';
+import { blobsFolderName, inFolder, journalName, listFolder, type SnapshotName } from './folder.ts';
 import { crc32, decodePayload, type Frame } from './frame.ts';
 import { Journal } from './journal.ts';
 import { readMark } from './mark.ts';
@@ -52,6 +54,7 @@ export function salvage(
   const frames = journals.flatMap((journal) => readFrames(files, folder, journal, onUnreadable));
   const chosen = chooseFrames(frames, snapshot?.position ?? { seq: 0, crc: 0 });
   const database = snapshot?.database ?? new Database(options.engine, null);
+  const blobs = snapshot === null ? new Set<string>() : blobNames(database);
   const report = replay(database, chosen, snapshot?.position.seq ?? 0, mark?.seq ?? 0);
   const last = Math.max(mark?.seq ?? 0, snapshot?.position.seq ?? 0, ...frames.map((frame) => frame.seq));
   const seq = last + 1;
@@ -61,6 +64,8 @@ export function salvage(
   const isInPlace = target === folder;
   const aside = isInPlace ? [...journals.map(journalName), ...bad.map(({ name }) => name)] : [];
   try {
+    for (const name of blobNames(database)) blobs.add(name);
+    if (!isInPlace) copyBlobs(options, blobs, target, onUnreadable);
     if (isInPlace || report.missing.length + report.failed > 0) {
       database.run({
         sql: 'INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)',
@@ -73,8 +78,39 @@ export function salvage(
   } finally {
     database.close();
   }
-  moveAside(files, folder, aside, `${now()}-${windowId}`);
+  // Blobs that only what was lost named are kept with it.
+  const unnamed = isInPlace ? listBlobs(options).filter((name) => !blobs.has(name)) : [];
+  const all = [...aside, ...unnamed.map((name) => `${blobsFolderName}/${name}`)];
+  moveAside(files, folder, all, `${now()}-${windowId}`);
   return { ...report, aside };
+}
+
+function copyBlobs(
+  { files, folder }: SalvageOptions,
+  names: ReadonlySet<string>,
+  target: string,
+  onUnreadable: (name: string, error: unknown) => void,
+): void {
+  for (const name of names) {
+    const bytes = readFile(files, folder, `${blobsFolderName}/${name}`, onUnreadable);
+    if (bytes !== null) createBlobFile({ files, folder: target }, name, bytes);
+  }
+  if (names.size > 0) files.syncFolderNow(inFolder(target, blobsFolderName));
+}
+
+/** Null: it cannot be read, and `onUnreadable` was told. */
+function readFile(
+  files: FileLayer,
+  folder: string,
+  name: string,
+  onUnreadable: (name: string, error: unknown) => void,
+): Uint8Array | null {
+  try {
+    return files.readFile(inFolder(folder, name));
+  } catch (error) {
+    onUnreadable(name, error);
+    return null;
+  }
 }
 
 function loadNewest(
@@ -100,14 +136,8 @@ function readFrames(
   generation: number,
   onUnreadable: (name: string, error: unknown) => void,
 ): Frame[] {
-  const name = journalName(generation);
-  try {
-    const bytes = Buffer.from(files.readFile(inFolder(folder, name)));
-    return [...splitLines(bytes)].flatMap(({ frame }) => frame ?? []);
-  } catch (error) {
-    onUnreadable(name, error);
-    return [];
-  }
+  const bytes = readFile(files, folder, journalName(generation), onUnreadable);
+  return bytes === null ? [] : [...splitLines(Buffer.from(bytes))].flatMap(({ frame }) => frame ?? []);
 }
 
 /** Repairing in place: what the system cannot read now may be readable later. */

@@ -8,6 +8,7 @@ import { copyMessage, insertMessage } from '../../../src/core/store/messages.ts'
 import { loadEngine } from '../../../src/core/store/openDatabase.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import type { StoreOptions } from '../../../src/core/store/storeOptions.ts';
+import { salvage } from '../../../src/core/store/salvage.ts';
 import { verifyFolder } from '../../../src/core/store/verify/verifyFolder.ts';
 import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
 import { aMessage, wasmFile } from './support/values.ts';
@@ -172,5 +173,46 @@ describe('A blob', function () {
     assert.ok(blobsOf(store).length < 60, `${blobsOf(store).length} blobs`);
     await store.write(addText(chat.id, 'still here'));
     assert.deepEqual(textsOf(store, chat.id), ['still here']);
+  });
+});
+
+describe('Salvage and blobs', function () {
+  this.timeout(60_000);
+
+  it('keeps the blob of a message that is lost with the damaged files, and all others where they are', async () => {
+    const store = await openWindow();
+    const chat = await addChat(store, [`kept ${large}`]);
+    const kept = blobsOf(store);
+    await store.write(addText(chat.id, `lost ${large}`));
+    const [lost = ''] = blobsOf(store).filter((name) => !kept.includes(name));
+    await store.write(addText(chat.id, 'after'));
+    await store.close();
+    const journal = path.join(store.folder, 'journal-1.log');
+    const bytes = fs.readFileSync(journal);
+    fs.writeFileSync(journal, bytes.fill(0, bytes.indexOf(lost), bytes.indexOf(lost) + 10));
+    const again = await openWindow({ folder: store.folder });
+    assert.deepEqual(textsOf(again, chat.id), [`kept ${large}`, 'after']);
+    assert.deepEqual(blobsOf(again), kept);
+    const aside = fs.readdirSync(path.join(store.folder, 'damaged'));
+    assert.equal(aside.filter((name) => name.endsWith(lost)).length, 1);
+    await checkpoints(again, 3);
+    assert.deepEqual(textsOf(again, chat.id), [`kept ${large}`, 'after']);
+    assert.deepEqual(fs.readdirSync(path.join(store.folder, 'damaged')), aside);
+  });
+
+  it('into another folder takes the blobs along, and tells of those that cannot be read', async () => {
+    const store = await openWindow();
+    const chat = await addChat(store, [`first ${large}`, `second ${large}`]);
+    const [first = '', second = ''] = blobsOf(store);
+    await store.close();
+    fs.rmSync(path.join(store.folder, 'blobs', first));
+    const target = makeFolder();
+    const told: string[] = [];
+    const engine = await loadEngine(fs.readFileSync(wasmFile));
+    const options = { files: nodeFiles, folder: store.folder, engine, windowId: 'salvaging', now: Date.now };
+    salvage(options, target, (name) => told.push(name));
+    assert.deepEqual(told, [`blobs/${first}`]);
+    assert.deepEqual(blobsOf({ folder: target }), [second]);
+    assert.deepEqual(textsOf(await openStore({ folder: target }), chat.id), ['', `second ${large}`]);
   });
 });

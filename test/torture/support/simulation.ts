@@ -5,6 +5,7 @@
 import * as assert from 'node:assert/strict';
 import * as path from 'node:path';
 import { ulid } from 'ulid';
+import type { Message } from '../../../src/core/session/model.ts';
 import { runCheckpoint } from '../../../src/core/store/checkpoint.ts';
 import { listFaults } from '../../../src/core/store/faults.ts';
 import { insertMessage, listMessages } from '../../../src/core/store/messages.ts';
@@ -106,8 +107,8 @@ export class Simulation {
   }
 
   /** Adds a text without waiting for the acknowledgement. */
-  add(writer: Writer, size = 40): void {
-    const text = `${this.#count}.${this.attempted.size} ${'x'.repeat(this.#random.below(size))}`;
+  add(writer: Writer, size = 40, least = 0): void {
+    const text = `${this.#count}.${this.attempted.size} ${'x'.repeat(least + this.#random.below(size))}`;
     this.attempted.add(text);
     const message = aMessage(sessionId, { text });
     const written = writer.store.write((transaction) => insertMessage(transaction, message));
@@ -162,12 +163,28 @@ export class Simulation {
     }
   }
 
+  /** A text that is kept in a blob. */
+  addLarge(writer: Writer): void {
+    this.add(writer, 1000, 300_000);
+  }
+
+  async tidy(writer: Writer): Promise<void> {
+    await this.#withSyncs(writer.store.tidy());
+  }
+
+  /** Of the messages that can be read. */
   textsOf(writer: Writer): string[] {
-    return writer.store.read((reader) => listMessages(reader, sessionId)).map((message) => message.text);
+    return this.#messages(writer).flatMap(({ contents, text }) => (contents === 'here' ? [text] : []));
+  }
+
+  /** How many messages say that they cannot be read. */
+  unreadableIn(writer: Writer): number {
+    return this.#messages(writer).filter(({ contents }) => contents === 'unreadable').length;
   }
 
   /** Throws if something acknowledged is missing, something is there twice or out of order, or windows disagree. */
   check(writer: Writer, hint: string): string[] {
+    assert.equal(this.unreadableIn(writer), 0, `${hint}: a message cannot be read`);
     const texts = this.textsOf(writer);
     const present = new Set(texts);
     assert.equal(present.size, texts.length, `${hint}: something is there twice`);
@@ -180,6 +197,10 @@ export class Simulation {
       `${hint}: salvaged without damage`,
     );
     return texts;
+  }
+
+  #messages(writer: Writer): Message[] {
+    return writer.store.read((reader) => listMessages(reader, sessionId));
   }
 
   /** Another writer commits between this one's catch-up and its append. */

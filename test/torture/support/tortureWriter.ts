@@ -22,7 +22,9 @@ async function main(): Promise<void> {
   let number = 0;
   const lane = async (): Promise<void> => {
     for (;;) {
-      const text = `${name} ${number}`;
+      // Now and then one that is kept in a blob.
+      const line = `${name} ${number}`;
+      const text = `${line} ${number % 50 === 0 ? 'x'.repeat(300_000) : ''}`;
       number += 1;
       const message = makeMessage({
         id: ulid(),
@@ -33,7 +35,7 @@ async function main(): Promise<void> {
         text,
       });
       await store.write((writer) => insertMessage(writer, message));
-      process.stdout.write(`${text}\n`);
+      process.stdout.write(`${line}\n`);
     }
   };
   await Promise.all(Array.from({ length: inFlight }, lane));
