@@ -3,8 +3,10 @@ import type { Benchmark } from './benchmark.ts';
 import { append1, append16, appendW1 } from './store/append.ts';
 import { append4p } from './store/append4p.ts';
 import { blockW2 } from './store/blockW2.ts';
+import { exportW2 } from './store/exportW2.ts';
 import { imageW2 } from './store/imageW2.ts';
 import { listW4 } from './store/listW4.ts';
+import { openChatB52 } from './store/openChatB52.ts';
 import { openChatW5 } from './store/openChatW5.ts';
 import { openW2 } from './store/openW2.ts';
 import { rssW2 } from './store/rssW2.ts';
@@ -22,7 +24,9 @@ export const benchmarks: readonly Benchmark[] = [
   blockW2,
   worstInsertW2,
   imageW2,
+  exportW2,
   openChatW5,
+  openChatB52,
   listW4,
   streamBytes,
   rssW2,

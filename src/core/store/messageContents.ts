@@ -18,6 +18,9 @@ export interface Contents extends Pick<Message, 'text' | 'reasoning'> {
  */
 export type ContentsWish = 'read' | 'require' | 'leave';
 
+/** Bytes of contents for which a file is never worth it: its name takes a good part of them. */
+const alwaysInline = 512;
+
 /** In the order of the statements that set them. */
 export const contentColumns = 'blob, content, reasoning, tool_calls';
 export type ContentValues = readonly [
@@ -72,7 +75,8 @@ function joined(
 export function contentValues(writer: WriteTransaction, contents: Contents): ContentValues {
   const { text, reasoning } = contents;
   const calls = callsToJson(contents.toolCalls);
-  if (jsonBytes([text, reasoning, calls]) <= writer.room) return [null, text, reasoning, calls];
+  const size = jsonBytes([text, reasoning, calls]);
+  if (size <= Math.max(writer.room, alwaysInline)) return [null, text, reasoning, calls];
   return [writer.keepBlob(textsOf(contents)), '', '', null];
 }
 

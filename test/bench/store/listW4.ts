@@ -12,7 +12,7 @@ import { filesWithoutSync, openStore, wasmFile } from '../stores.ts';
 import { Conversations, w4 } from '../workloads.ts';
 
 const runs = 7;
-const chatsPerWrite = 200;
+const chatsPerWrite = 20;
 /** One chat in so many has typed text that was not sent. */
 const draftEvery = 20;
 

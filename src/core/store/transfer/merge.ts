@@ -42,7 +42,7 @@ class MergeError extends StoreError {
 }
 
 /** Texts of about this size (UTF-16 units) go into one transaction. */
-const batchSize = 256 * 1024;
+const batchSize = 128 * 1024;
 
 /** Records to write together; a large message is a batch by itself. */
 function* batches(records: Iterable<ChatRecord>): Generator<ChatRecord[]> {
