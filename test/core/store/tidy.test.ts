@@ -3,7 +3,13 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { runCheckpoint } from '../../../src/core/store/checkpoint.ts';
 import { nodeFiles, type FileLayer } from '../../../src/core/store/fileLayer.ts';
-import { insertMessage, listMessages, setMessageContents } from '../../../src/core/store/messages.ts';
+import {
+  appendMessageText,
+  finishMessage,
+  insertMessage,
+  listMessages,
+  setMessageContents,
+} from '../../../src/core/store/messages.ts';
 import { loadEngine } from '../../../src/core/store/openDatabase.ts';
 import { listChats } from '../../../src/core/store/sessions.ts';
 import type { Store } from '../../../src/core/store/store.ts';
@@ -126,6 +132,30 @@ describe('The tidy', function () {
 
 describe('A store with a lot of text in few messages', function () {
   this.timeout(60_000);
+
+  it('costs little more than its text, in whatever pieces that came: nothing is kept per piece (B51)', async () => {
+    const store = await openCheckpointing(filesWithoutSync);
+    const chat = await addChat(store);
+    const message = aMessage(chat.id, { role: 'assistant', status: 'streaming', text: '' });
+    await store.write((writer) => insertMessage(writer, message));
+    const pieces = Array.from({ length: 1000 }, (_, index) => `${index} `.repeat(100));
+    for (const piece of pieces) await store.write((writer) => appendMessageText(writer, message.id, piece));
+    const end = { status: 'complete', problem: null, usage: null, finishedAt: 9 } as const;
+    await store.write((writer) => finishMessage(writer, message.id, end));
+    const text = pieces.join('');
+    const journal = fs.statSync(path.join(store.folder, 'journal-1.log')).size;
+    assert.ok(journal < 2 * text.length, `${journal} bytes of journal for ${text.length} of text`);
+    assert.equal(await store.tidy(), 1);
+    assert.ok((await snapshotBytes(store)) < 1_000_000);
+    await store.checkpoint();
+    const files = fs.readdirSync(store.folder, { recursive: true, encoding: 'utf8' });
+    assert.deepEqual(
+      files.filter((name) => name.startsWith('journal-1.')),
+      [],
+    );
+    assert.equal(blobsOf(store).length, 1);
+    assert.deepEqual(textsOf(store, chat.id), [text]);
+  });
 
   it('has a small list and a small snapshot: fifty pasted texts of 5 MB (B53)', async () => {
     const store = await openCheckpointing(filesWithoutSync);
