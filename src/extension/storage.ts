@@ -51,7 +51,7 @@ export async function verifyStore(services: StorageServices): Promise<void> {
     () => verifyInWorker(verifyWorkerFile, folder, wasmFile),
   );
   const { faults, sessions, messages, frames, skippedFrames } = report;
-  const counts = `${sessions} chats with ${messages} messages`;
+  const counts = `${counted(sessions, 'chat')} with ${counted(messages, 'message')}`;
   output.info(`verified ${folder}: ${counts}, ${frames} changes in the journals, ${skippedFrames} skipped`);
   for (const fault of faults) output.error(fault);
   if (report.ok) {
@@ -60,7 +60,7 @@ export async function verifyStore(services: StorageServices): Promise<void> {
   }
   const details = 'Show Details';
   const answer = await vscode.window.showErrorMessage(
-    `${faults.length} faults were found in ${folder}: ${faults[0] ?? ''} Nothing was changed. Reload the window to have the store repaired.`,
+    `${counted(faults.length, 'fault')} ${faults.length === 1 ? 'was' : 'were'} found in ${folder}. Nothing was changed. Files that are damaged are repaired when the window is reloaded; what is missing can be brought in from a backup.`,
     details,
   );
   if (answer === details) output.show();
@@ -86,8 +86,12 @@ export async function bringInChats(services: StorageServices): Promise<void> {
   );
   const { chats, messages, knownChats } = report;
   await vscode.window.showInformationMessage(
-    `${chats} chats with ${messages} messages were brought in; ${knownChats} chats were here already and were left as they are.`,
+    `${counted(chats, 'chat')} with ${counted(messages, 'message')} ${chats === 1 ? 'was' : 'were'} brought in; ${counted(knownChats, 'chat')} ${knownChats === 1 ? 'was' : 'were'} here already.`,
   );
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 interface Source {
@@ -108,6 +112,7 @@ async function pickSource(): Promise<Source | null> {
   const uris = await vscode.window.showOpenDialog({
     canSelectFolders: isFolder,
     canSelectFiles: !isFolder,
+    title: 'Bring In Chats',
     openLabel: 'Bring In',
   });
   const chosen = uris?.[0]?.fsPath;
