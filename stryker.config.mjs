@@ -10,11 +10,13 @@ const modules = {
     'recovery',
     'compaction',
     'branching',
+    'earlierChats',
     'following',
     'lostPanel',
     'panelRoutes',
     'workspaceChat',
   ],
+  'src/core/tools': ['recall'],
   'src/core/store': [
     'branch',
     'forks',

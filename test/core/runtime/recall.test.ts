@@ -132,6 +132,17 @@ describe('recall', function () {
     );
   });
 
+  it('goes on to older chats for more of the words, and takes nothing less from those after', async () => {
+    await chat(1, [{ text: 'Red again' }]);
+    await chat(2, [{ text: '  Red brakes first\nRed brakes second' }]);
+    await chat(3, [{ text: 'Brakes alone' }]);
+    assert.equal(
+      await recall('red brakes', { maxResults: 1 }),
+      '"Day 2", 2026-01-07:\n- User: Red brakes first',
+    );
+    assert.equal(await recall('red brakes'), '"Day 2", 2026-01-07:\n- User: Red brakes first');
+  });
+
   it('reaches the first message of a long chat, and gives three passages of one chat at most', async () => {
     const filler = Array.from({ length: 120 }, (_, index) => ({ text: `Nothing ${index}` }));
     await chat(1, [{ text: 'The brakes, long ago' }, ...filler]);
@@ -157,6 +168,11 @@ describe('recall', function () {
     const line = (await recall('brakes')).split('\n')[1] ?? '';
     assert.equal(line.length, '- User: '.length + 300);
     assert.match(line, /^- User: …(🚲)+ brakes x+…$/u);
+    await chat(2, [{ text: `${'word '.repeat(100)}bells and the rest` }]);
+    assert.match(await recall('bells'), /\n- User: …(ord |d )?(word ){11,12}bells and the rest$/);
+    const exact = `brakes ${'y'.repeat(293)}`;
+    await chat(3, [{ text: `${'🚲'.repeat(80)} ${exact}` }, { text: exact }]);
+    assert.match(await recall('brakes', { maxResults: 1 }), /\n- User: brakes y{293}$/);
     await chat(2, [{ text: '刹车片已经磨损' }]);
     assert.equal(await recall('刹车'), '"Day 2", 2026-01-07:\n- User: 刹车片已经磨损');
   });
@@ -180,6 +196,42 @@ describe('recall', function () {
       '"Day 2", 2026-01-07:\n- User: Brakes\n(Stopped early: 1 older chats were not looked through.)',
     );
     await assert.rejects(tool.run({ query: 'brakes' }, { signal: AbortSignal.abort() }));
+  });
+
+  it('stops after so many chats and rows, and tells the model what it can ask', async () => {
+    const one = { title: 'Endless', lastActivityAt: 0, memory: null };
+    let pages = 0;
+    const endless = {
+      list: (limit: number) => Array.from({ length: limit }, (_, index) => ({ ...one, id: String(index) })),
+      page: () => {
+        pages += 1;
+        return { messages: [{ author: 'user' as const, text: () => 'Bells' }], next: 'more' };
+      },
+    };
+    const tool = makeRecallTool(endless, () => 0);
+    const { text } = await tool.run({ query: 'brakes' }, { signal: new AbortController().signal });
+    assert.deepEqual(text.split('\n'), [
+      '(Nothing about brakes in the earlier chats of this workspace.)',
+      '(Only the newest 500 chats were looked through.)',
+      '(Stopped early: 500 older chats were not looked through.)',
+    ]);
+    assert.equal(pages, 800, '20,000 rows');
+    assert.equal(tool.name, 'recall');
+    assert.match(tool.description, /earlier chats of this workspace.*Newest chats first.*before this chat/);
+    assert.deepEqual(tool.parameters, {
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: 'What it was about, in a few words.' },
+        maxResults: { type: 'integer', minimum: 1, maximum: 50, default: 10 },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    });
+    const refused = await tool.run({ query: 'the' }, { signal: new AbortController().signal });
+    assert.deepEqual(refused, {
+      text: 'the has no words to look for; name what it was about.',
+      isError: true,
+    });
   });
 
   it('stops at the newest chats when they hold enough', async () => {
