@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { ulid } from 'ulid';
+import { Recorder } from '../../../src/core/runtime/recorder.ts';
 import { unreadableContents } from '../../../src/core/session/text.ts';
 import { listMessages } from '../../../src/core/store/messages.ts';
 import { displayMessages } from '../../../src/core/store/transcript.ts';
@@ -121,6 +122,32 @@ describe('A chat with large contents', function () {
       other.store.read((reader) => displayMessages(reader, chatId)).messages.map(({ text }) => text),
       stored.map(({ text }) => text),
     );
+  });
+
+  it('keeps what was left in the store when a write about it failed and is tried again whole', async () => {
+    const { store } = await kit.window();
+    const chatId = ulid();
+    const message = aMessage(chatId, { text: large });
+    await store.write((writer) => insertSession(writer, aSession({ id: chatId })));
+    await store.write((writer) => insertMessage(writer, message));
+    const [left] = store.read((reader) => listMessages(reader, chatId, { contents: 'leave' }));
+    assert.ok(left?.contents === 'left');
+    let isBroken = true;
+    const recorder = new Recorder({
+      write: (change) => (isBroken ? Promise.reject(new Error('no')) : store.write(change)),
+      message: () => ({ ...left, active: false }),
+      onSaved: () => undefined,
+      onProblem: () => undefined,
+      isFinal: () => false,
+    });
+    recorder.markStored(left);
+    recorder.changed([left.id]);
+    await recorder.flush();
+    isBroken = false;
+    await recorder.flush();
+    recorder.dispose();
+    const [stored] = store.read((reader) => listMessages(reader, chatId));
+    assert.deepEqual([stored?.text, stored?.active], [large, false]);
   });
 
   it('of more than a page may carry is given in smaller pages', async () => {
