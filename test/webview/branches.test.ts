@@ -46,6 +46,20 @@ describe('A message', () => {
     );
   });
 
+  it('whose contents cannot be read can be branched from, not changed or copied', async () => {
+    const [prompt, ...others] = makeTranscript(2);
+    assert.ok(prompt !== undefined);
+    const panel = await suite.open({
+      messages: [{ ...prompt, text: '', contents: 'unreadable' }, ...others],
+    });
+    await panel.article('m1').waitFor();
+    const names = await panel
+      .article('m1')
+      .getByRole('button')
+      .evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label')));
+    assert.deepEqual(names, ['Branch from here']);
+  });
+
   it('is reached by keyboard: its actions are seen once the focus is in it', async () => {
     const panel = await suite.open({ messages: makeTranscript(2) });
     const edit = action(panel, 'm1', 'Edit');

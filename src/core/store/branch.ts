@@ -102,7 +102,7 @@ const seqSchema = v.object({ seq: v.nullable(v.number()) });
 
 /** The number of its last row: what its tools gave belongs to a message that asked for them. */
 function endOf(reader: ReadTransaction, message: Message): number {
-  if (message.toolCalls.length === 0) return message.seq;
+  if (message.role !== 'assistant') return message.seq;
   const next = reader.get(
     `SELECT min(seq) AS seq FROM messages WHERE session_id = ? AND seq > ? AND role <> 'tool'`,
     [message.sessionId, message.seq],

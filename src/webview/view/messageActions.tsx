@@ -11,11 +11,12 @@ interface MessageActionsProps {
 /** What can be done with one message: seen under the pointer and with the focus in it, and always there for the keyboard. */
 export function MessageActions({ page, message }: MessageActionsProps) {
   const { id, role, text } = message;
+  const hasText = message.contents === 'here';
   const isDisabled = !page.isConnected.value;
   const isOurs = page.chat.folder.value === null;
   return (
     <div class="message-actions">
-      {isOurs && role === 'user' && (
+      {isOurs && hasText && role === 'user' && (
         <IconButton
           label={words.edit}
           icon="edit"
@@ -31,7 +32,14 @@ export function MessageActions({ page, message }: MessageActionsProps) {
           run={() => page.branch(id)}
         />
       )}
-      <IconButton label={words.copyMessage} icon="copy" isDisabled={isDisabled} run={() => page.copy(text)} />
+      {hasText && (
+        <IconButton
+          label={words.copyMessage}
+          icon="copy"
+          isDisabled={isDisabled}
+          run={() => page.copy(text)}
+        />
+      )}
     </div>
   );
 }
