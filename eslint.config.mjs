@@ -99,4 +99,17 @@ export default tseslint.config(
   fence('cli', ['/(extension|webview)/']),
   fence('webview', ['/(extension|cli)/', '/core/(store|runtime|agent|models|tools|search)/', nodeBuiltIn]),
   fence('extension', ['/(webview|cli)/'], []),
+  {
+    files: ['src/extension/**/*.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        ...['globalState', 'workspaceState'].map((property) => ({
+          property,
+          message:
+            'The editor loads all of a Memento at its start: chats and what belongs to them go to the store.',
+        })),
+      ],
+    },
+  },
 );

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Session } from '../core/session/model.ts';
 import { readableText } from '../core/session/text.ts';
 import { chatTitle } from '../core/session/title.ts';
-import { listSessions, requireSession } from '../core/store/sessions.ts';
+import { listSessions, requireSession, type OnUnreadable } from '../core/store/sessions.ts';
 import type { Store } from '../core/store/store.ts';
 import type { ReadTransaction } from '../core/store/transaction.ts';
 import { displayMessages } from '../core/store/transcript.ts';
@@ -24,14 +24,22 @@ const archivedFilter = { open: false, archived: true, all: null } as const;
 
 /**
  * Latest activity first. `open`: every chat that the user has not archived, once, at the row it goes on in. `all`: every row of
- * the store, also the empty ones and those a compaction closed.
+ * the store, also the empty ones and those a compaction closed. Chats that cannot be read are told to `onUnreadable`.
  */
-export function readList(store: Store, which: keyof typeof archivedFilter): ListedChat[] {
+export function readList(
+  store: Store,
+  which: keyof typeof archivedFilter,
+  onUnreadable: OnUnreadable,
+): ListedChat[] {
   return store.read((reader) => {
     const running = runningSessions(reader, (windowId) => store.isWindowAlive(windowId));
     const filter = { archived: archivedFilter[which], limit: Number.MAX_SAFE_INTEGER };
-    const chats = listSessions(reader, filter);
-    const sessions = which === 'all' ? withOtherRows(reader, chats) : chats;
+    const unreadable = new Set<string>();
+    const chats = listSessions(reader, filter, (error) => {
+      unreadable.add(error.sessionId);
+      onUnreadable(error);
+    });
+    const sessions = which === 'all' ? withOtherRows(reader, chats, unreadable) : chats;
     return sessions.map((session) => ({
       id: session.id,
       title: chatTitle(session),
@@ -43,8 +51,12 @@ export function readList(store: Store, which: keyof typeof archivedFilter): List
   });
 }
 
-function withOtherRows(reader: ReadTransaction, chats: readonly Session[]): Session[] {
-  const listed = new Set(chats.map(({ id }) => id));
+function withOtherRows(
+  reader: ReadTransaction,
+  chats: readonly Session[],
+  unreadable: ReadonlySet<string>,
+): Session[] {
+  const listed = new Set([...chats.map(({ id }) => id), ...unreadable]);
   const ids = reader.all('SELECT id FROM sessions').map((row) => v.parse(v.string(), row['id']));
   const others = ids.filter((id) => !listed.has(id)).map((id) => requireSession(reader, id));
   return [...chats, ...others].sort(

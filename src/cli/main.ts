@@ -6,7 +6,7 @@ import { changeLifecycle } from './lifecycle.ts';
 import { readLines } from './lines.ts';
 import { printList, readList, showChat } from './list.ts';
 import { lookInto, programIn, withStore, type Program } from './openStore.ts';
-import { printJson, type Output } from './output.ts';
+import { plainLine, printJson, type Output } from './output.ts';
 import { verifyFolder } from '../core/store/verify/verifyFolder.ts';
 import { printReport } from './printReport.ts';
 import { runBackup, runExport, runRestore, runSalvage } from './transfer.ts';
@@ -40,11 +40,17 @@ async function runCommand(command: Command, program: Program): Promise<number> {
       if (lookInto(folder) === 'nothing') {
         output.complain(`There are no chats in ${folder} yet.\n`);
         if (json) printList([], json, output);
-      } else
-        await withStore({ program, folder, output, makesCheckpoints: false }, async (store) =>
-          printList(readList(store, command.which), json, output),
-        );
-      return exitCodes.done;
+        return exitCodes.done;
+      }
+      return runReading(command, program, async (store) => {
+        let isWhole = true;
+        const onUnreadable = ({ message }: Error): void => {
+          isWhole = false;
+          output.complain(`${plainLine(message)}\n`);
+        };
+        printList(readList(store, command.which, onUnreadable), json, output);
+        return isWhole;
+      });
     case 'show':
     case 'archive':
     case 'reopen': {
@@ -57,11 +63,11 @@ async function runCommand(command: Command, program: Program): Promise<number> {
       return exitCodes.done;
     }
     case 'export':
-      return runTransfer(command, program, async (store) =>
+      return runReading(command, program, async (store) =>
         runExport(store, command.sessionId, command.format, output),
       );
     case 'backup':
-      return runTransfer(command, program, async (store) => runBackup(store, command.path, json, output));
+      return runReading(command, program, async (store) => runBackup(store, command.path, json, output));
     case 'restore':
       lookInto(folder);
       await withStore({ program, folder, output, makesCheckpoints: true }, async (store) => {
@@ -85,7 +91,7 @@ async function runCommand(command: Command, program: Program): Promise<number> {
 }
 
 /** A command that only reads the store; `use` says whether all could be read. */
-async function runTransfer(
+async function runReading(
   { folder }: Command,
   program: Program,
   use: (store: Store) => Promise<boolean>,

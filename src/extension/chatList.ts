@@ -23,6 +23,8 @@ export type ChatListNode =
   | { readonly kind: 'chat'; readonly row: ChatRow }
   | { readonly kind: 'archived' }
   | OtherFolderNode
+  /** Chats of which the row is there and cannot be read. */
+  | { readonly kind: 'unreadable'; readonly group: Group; readonly count: number }
   /** Shows one page more of its group. */
   | { readonly kind: 'more'; readonly group: Group };
 
@@ -105,6 +107,21 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
         item.contextValue = 'archivedGroup';
         return item;
       }
+      case 'unreadable': {
+        const { count, group } = node;
+        const item = new vscode.TreeItem(
+          `${count} ${count === 1 ? 'chat' : 'chats'} could not be read`,
+          vscode.TreeItemCollapsibleState.None,
+        );
+        item.id = `unreadable:${group}`;
+        item.description = 'Verify Store…';
+        item.tooltip =
+          'Nothing of them was removed. Verify Store shows what is wrong; Bring In Chats adds what is missing from a backup.';
+        item.iconPath = new vscode.ThemeIcon('warning');
+        item.contextValue = 'unreadable';
+        item.command = { command: commands.verifyStore, title: 'Verify Store' };
+        return item;
+      }
       case 'more': {
         const item = new vscode.TreeItem('Show More', vscode.TreeItemCollapsibleState.None);
         item.id = `more:${node.group}`;
@@ -141,9 +158,12 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
     const { store } = await this.#core.get();
     const limit = this.#limitOf(group);
     return store.read((reader) => {
-      const rows = listChats(reader, { archived: group === 'archived', limit: limit + 1 });
+      const unreadable = new Set<string>();
+      const filter = { archived: group === 'archived', limit: limit + 1 };
+      const rows = listChats(reader, filter, ({ sessionId }) => unreadable.add(sessionId));
       const shown = rows.slice(0, limit).filter((row) => this.#isListed(row));
       const nodes: ChatListNode[] = shown.map((row) => ({ kind: 'chat', row }));
+      if (unreadable.size > 0) nodes.unshift({ kind: 'unreadable', group, count: unreadable.size });
       if (rows.length > limit) nodes.push({ kind: 'more', group });
       const hasArchived = group === 'open' && listChats(reader, { archived: true, limit: 1 }).length > 0;
       if (hasArchived) nodes.push({ kind: 'archived' });

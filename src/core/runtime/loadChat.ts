@@ -8,6 +8,7 @@ import { lineageOf } from '../store/lineage.ts';
 import { listMessages } from '../store/messages.ts';
 import { getSession } from '../store/sessions.ts';
 import type { ReadTransaction } from '../store/transaction.ts';
+import { refuseMissingBodies } from '../store/transcript.ts';
 
 export interface LoadedChat {
   readonly session: Session;
@@ -16,7 +17,7 @@ export interface LoadedChat {
   readonly draft: Draft;
 }
 
-/** The chat that `sessionId` belongs to, at its tip; null when there is no such session. */
+/** The chat that `sessionId` belongs to, at its tip; null when there is no such session. Throws ChatUnreadableError. */
 export function loadChat(reader: ReadTransaction, sessionId: string): LoadedChat | null {
   const lineage = lineageOf(reader, sessionId);
   const tip = lineage.at(-1);
@@ -28,5 +29,6 @@ export function loadChat(reader: ReadTransaction, sessionId: string): LoadedChat
     if (index === 0) return rows.map((message) => ({ ...message, copyOf: null }));
     return id === session.id ? rows : rows.filter((message) => message.copyOf === null);
   });
+  if (messages.length === 0) refuseMissingBodies(reader, lineage);
   return { session, messages, draft: getDraft(reader, session.id)?.draft ?? emptyDraft };
 }

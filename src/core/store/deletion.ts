@@ -6,7 +6,7 @@ import { SessionNotOwnedError } from './errors.ts';
 import { getLease } from './leases.ts';
 import { lineageMembers } from './lineage.ts';
 import { getMeta, listMeta, setMeta } from './meta.ts';
-import type { ReadTransaction, WriteTransaction } from './transaction.ts';
+import type { ReadTransaction, RowReader, WriteTransaction } from './transaction.ts';
 
 export interface Deletion {
   /** Any row of the chat. */
@@ -52,7 +52,7 @@ export function deleteLineage(writer: WriteTransaction, deletion: Deletion): voi
 }
 
 /** Whether the row was deleted and has not been brought back since. */
-export function isDeleted(reader: ReadTransaction, sessionId: string): boolean {
+export function isDeleted(reader: RowReader, sessionId: string): boolean {
   if (getMeta(reader, `${tombstonePrefix}${sessionId}`) === null) return false;
   return reader.get('SELECT id FROM sessions WHERE id = ?', [sessionId]) === undefined;
 }

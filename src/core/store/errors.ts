@@ -17,6 +17,7 @@ export type StoreReason =
   | 'invalid_statement'
   | 'unknown_session'
   | 'unknown_message'
+  | 'unreadable'
   | 'session_not_owned'
   | 'bad_backup'
   | 'exists'
@@ -144,6 +145,19 @@ export class UnknownMessageError extends StoreError {
       'unknown_message',
       'This message is not on disk, so no branch can begin there. Try again when it is marked as saved.',
     );
+  }
+}
+
+/** The row of a chat is there, but it, or all that belongs to it, cannot be read. It is never shown as empty instead. */
+export class ChatUnreadableError extends StoreError {
+  readonly sessionId: string;
+
+  constructor(sessionId: string, detail: string) {
+    super(
+      'unreadable',
+      `The chat ${sessionId} cannot be read (${detail}). Nothing of it was removed. Verify Store shows what is wrong; Bring In Chats adds messages that are missing from a backup.`,
+    );
+    this.sessionId = sessionId;
   }
 }
 

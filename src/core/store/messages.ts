@@ -23,7 +23,7 @@ export const facts =
 export const columns = `id, session_id, seq, copy_of, ${facts}, ${contentColumns}`;
 
 /** Longest preview in UTF-16 units. */
-const previewLength = 200;
+export const previewLength = 200;
 
 function parseJson(value: Value | undefined): unknown {
   return typeof value === 'string' ? JSON.parse(value) : null;

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { getMeta, setMeta } from './meta.ts';
-import type { Database } from './openDatabase.ts';
+import { rowWriterOf, type Database } from './openDatabase.ts';
 import type { RowReader, RowWriter } from './transaction.ts';
 
 interface Migration {
@@ -101,9 +101,5 @@ export function migrate(writer: RowWriter, target = schemaVersion): void {
 
 /** As migrate, of a copy of a state in memory that no journal knows of. */
 export function migrateDatabase(database: Database): void {
-  migrate({
-    all: (sql, parameters) => database.all(sql, parameters),
-    get: (sql, parameters) => database.get(sql, parameters),
-    run: (sql, parameters = []) => database.run({ sql, parameters }),
-  });
+  migrate(rowWriterOf(database));
 }

@@ -9,7 +9,7 @@ import type { Database as SqliteDatabase, SqlJsStatic, Statement as SqliteStatem
 import { StoreStatementError, StoreValueError } from './errors.ts';
 import type { Statement } from './frame.ts';
 import { RoomyImage } from './image.ts';
-import type { Row, RowReader, Value } from './transaction.ts';
+import type { Row, RowReader, RowWriter, Value } from './transaction.ts';
 
 export type Engine = SqlJsStatic;
 
@@ -203,6 +203,15 @@ export class Database implements RowReader {
     statements.set(sql, statement);
     return statement;
   }
+}
+
+/** Writes to a state in memory that no journal knows of: what it runs is recorded nowhere. */
+export function rowWriterOf(database: Database): RowWriter {
+  return {
+    all: (sql, parameters) => database.all(sql, parameters),
+    get: (sql, parameters) => database.get(sql, parameters),
+    run: (sql, parameters = []) => database.run({ sql, parameters }),
+  };
 }
 
 /**

@@ -13,7 +13,8 @@ import { crc32, decodePayload, type Frame } from './frame.ts';
 import { Journal } from './journal.ts';
 import { readMark } from './mark.ts';
 import { migrateDatabase } from './migrations.ts';
-import { Database, type Engine } from './openDatabase.ts';
+import { Database, rowWriterOf, type Engine } from './openDatabase.ts';
+import { adoptOrphans } from './orphans.ts';
 import { systemErrorCode } from './errors.ts';
 import { faultPrefix } from './faults.ts';
 import { loadSnapshot, type Snapshot } from './snapshot.ts';
@@ -58,6 +59,7 @@ export function salvage(
   const report = replay(database, chosen, snapshot?.position.seq ?? 0, mark?.seq ?? 0);
   const last = Math.max(mark?.seq ?? 0, snapshot?.position.seq ?? 0, ...frames.map((frame) => frame.seq));
   const seq = last + 1;
+  adoptOrphans({ ...rowWriterOf(database), seq });
   const position = { seq, crc: crc32(Buffer.from(`salvaged ${seq}`)) };
   const next =
     Math.max(mark?.generation ?? 0, listing.snapshots[0]?.generation ?? 0, ...listing.journals, 0) + 1;

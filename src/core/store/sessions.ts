@@ -9,9 +9,16 @@ import {
   type Session,
 } from '../session/model.ts';
 import { isEndedByUser, isRecoverable, mayEnd } from '../session/reasons.ts';
-import { UnknownSessionError } from './errors.ts';
+import { ChatUnreadableError, UnknownSessionError } from './errors.ts';
 import { lineageOfTip } from './lineage.ts';
-import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
+import type {
+  NumberedWriter,
+  ReadTransaction,
+  Row,
+  RowReader,
+  Value,
+  WriteTransaction,
+} from './transaction.ts';
 
 const columns =
   `s.id, s.source, s.title, s.title_source, s.workspace_uri, s.workspace_name, s.model_id, s.parent_id, s.edge,
@@ -29,7 +36,7 @@ export interface ChatRow {
 
 /** Where a page of a list ends; give it to get the next one. */
 interface ListCursor {
-  readonly lastActivityAt: number;
+  readonly lastActivityAt: Value;
   readonly id: string;
 }
 
@@ -41,6 +48,8 @@ export interface ListFilter {
   readonly limit: number;
   readonly before?: ListCursor | null;
 }
+
+export type OnUnreadable = (error: ChatUnreadableError) => void;
 
 /** What updateSession may change. */
 export type SessionChanges = Partial<
@@ -68,8 +77,9 @@ const changeColumns: Readonly<Record<keyof SessionChanges, string>> = {
   outputTokens: 'output_tokens',
 };
 
+/** Throws ChatUnreadableError. */
 function toSession(row: Row): Session {
-  return v.parse(sessionSchema, {
+  const parsed = v.safeParse(sessionSchema, {
     id: row['id'],
     source: row['source'],
     title: row['title'],
@@ -91,6 +101,9 @@ function toSession(row: Row): Session {
     inputTokens: row['input_tokens'],
     outputTokens: row['output_tokens'],
   });
+  if (parsed.success) return parsed.output;
+  const [issue] = parsed.issues;
+  throw new ChatUnreadableError(String(row['id']), `${v.getDotPath(issue) ?? 'row'}: ${issue.message}`);
 }
 
 function toColumn(value: string | number | boolean | null): Value {
@@ -102,7 +115,7 @@ function toColumn(value: string | number | boolean | null): Value {
  * harmless. Count and preview start empty: they follow the messages. A panel's route may have been there first: that it
  * shows the row is remembered.
  */
-export function insertSession(writer: WriteTransaction, session: Session): void {
+export function insertSession(writer: NumberedWriter, session: Session): void {
   writer.run(
     `INSERT OR IGNORE INTO sessions(id, source, title, title_source, workspace_uri, workspace_name, model_id, parent_id, edge, branched_after, created_at, last_activity_at, last_activity_seq, ended_at, end_reason, pinned, message_count, preview, input_tokens, output_tokens, shown_by_panel) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?)`,
     [
@@ -166,18 +179,18 @@ export function setCopied(
   );
 }
 
-function isNamedByPanel(reader: ReadTransaction, id: string): boolean {
+function isNamedByPanel(reader: RowReader, id: string): boolean {
   const route = reader.get(`SELECT key FROM routes WHERE session_id = ? AND key LIKE 'panel:%'`, [id]);
   return route !== undefined;
 }
 
-/** Null: there is none. Throws a valibot error for a row that is not a session. */
+/** Null: there is none. Throws ChatUnreadableError. */
 export function getSession(reader: ReadTransaction, id: string): Session | null {
   const row = reader.get(`SELECT ${columns} FROM sessions s WHERE s.id = ?`, [id]);
   return row === undefined ? null : toSession(row);
 }
 
-/** Throws UnknownSessionError. */
+/** Throws UnknownSessionError and ChatUnreadableError. */
 export function requireSession(reader: ReadTransaction, id: string): Session {
   const session = getSession(reader, id);
   if (session === null) throw new UnknownSessionError(id);
@@ -186,21 +199,26 @@ export function requireSession(reader: ReadTransaction, id: string): Session {
 
 /**
  * Latest activity first, one entry per chat: the tip of its lineage, whose counts and preview are those of the whole. Chats
- * with no message and no typed text are left out; the messages themselves are looked at, never a counter.
+ * with no message and no typed text are left out; the messages themselves are looked at, never a counter. One that cannot be
+ * read is told to `onUnreadable` and does not hide the others.
  */
-export function listChats(reader: ReadTransaction, filter: ListFilter): ChatRow[] {
+export function listChats(
+  reader: ReadTransaction,
+  filter: ListFilter,
+  onUnreadable: OnUnreadable = () => undefined,
+): ChatRow[] {
   const chats: ChatRow[] = [];
   let before = filter.before ?? null;
   for (;;) {
     const candidates = readCandidates(reader, { ...filter, before });
-    for (const chat of candidates) {
-      const whole = asWholeChat(reader, chat.session);
-      if (whole !== null) chats.push({ ...chat, session: whole });
+    for (const row of candidates) {
+      const chat = tryToRead(() => toChat(reader, row), onUnreadable);
+      if (chat !== null) chats.push(chat);
       if (chats.length === filter.limit) return chats;
     }
-    const last = candidates.at(-1)?.session;
+    const last = candidates.at(-1);
     if (last === undefined || candidates.length < filter.limit) return chats;
-    before = last;
+    before = { lastActivityAt: last['last_activity_at'] ?? null, id: String(last['id']) };
   }
 }
 
@@ -211,12 +229,13 @@ const isArchived = `s.end_reason IN (${endReasonSchema.options
   .join(', ')})`;
 
 /** Rows that no compaction has continued: nearly always the tips. */
-function readCandidates(reader: ReadTransaction, filter: ListFilter): ChatRow[] {
-  const hasDraft = `EXISTS(SELECT 1 FROM drafts d WHERE d.session_id = s.id AND d.text <> '')`;
+function readCandidates(reader: ReadTransaction, filter: ListFilter): Row[] {
+  const hasMessages = 'EXISTS(SELECT 1 FROM messages m WHERE m.session_id = s.id)';
+  const hasDraft = `EXISTS(SELECT 1 FROM drafts d WHERE d.session_id = s.id AND (d.text <> '' OR d.blob IS NOT NULL))`;
   const lastStatus = `(SELECT m.status FROM messages m WHERE m.session_id = s.id AND m.role = 'assistant' ORDER BY m.seq DESC LIMIT 1)`;
   const conditions = [
     `NOT EXISTS(SELECT 1 FROM sessions c WHERE c.parent_id = s.id AND c.edge = 'compaction')`,
-    `(EXISTS(SELECT 1 FROM messages m WHERE m.session_id = s.id) OR s.edge IS 'compaction' OR ${hasDraft})`,
+    `(${hasMessages} OR s.message_count > 0 OR s.edge IS 'compaction' OR ${hasDraft})`,
   ];
   const parameters: Value[] = [];
   if (filter.archived === true) conditions.push(isArchived);
@@ -229,15 +248,36 @@ function readCandidates(reader: ReadTransaction, filter: ListFilter): ChatRow[] 
     conditions.push('(s.last_activity_at, s.id) < (?, ?)');
     parameters.push(filter.before.lastActivityAt, filter.before.id);
   }
-  const rows = reader.all(
-    `SELECT ${columns}, ${hasDraft} AS has_draft, ${lastStatus} AS last_status FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY s.last_activity_at DESC, s.id DESC LIMIT ?`,
+  return reader.all(
+    `SELECT ${columns}, ${hasMessages} AS has_messages, ${hasDraft} AS has_draft, ${lastStatus} AS last_status FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY s.last_activity_at DESC, s.id DESC LIMIT ?`,
     [...parameters, filter.limit],
   );
-  return rows.map((row) => ({
-    session: toSession(row),
+}
+
+/** Null for a row that is not the tip of its lineage. Throws ChatUnreadableError. */
+function toChat(reader: ReadTransaction, row: Row): ChatRow | null {
+  const tip = toSession(row);
+  if (tip.messageCount > 0 && row['has_messages'] !== 1) {
+    throw new ChatUnreadableError(tip.id, 'its messages are missing');
+  }
+  const session = asWholeChat(reader, tip);
+  if (session === null) return null;
+  return {
+    session,
     hasDraft: row['has_draft'] === 1,
     lastStatus: v.parse(v.nullable(messageStatusSchema), row['last_status']),
-  }));
+  };
+}
+
+/** Null: it cannot be read, and `onUnreadable` was told. */
+function tryToRead<T>(read: () => T, onUnreadable: OnUnreadable): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ChatUnreadableError)) throw error;
+    onUnreadable(error);
+    return null;
+  }
 }
 
 const sumsSchema = v.object({
@@ -271,8 +311,12 @@ function asWholeChat(reader: ReadTransaction, tip: Session): Session | null {
   };
 }
 
-export function listSessions(reader: ReadTransaction, filter: ListFilter): Session[] {
-  return listChats(reader, filter).map(({ session }) => session);
+export function listSessions(
+  reader: ReadTransaction,
+  filter: ListFilter,
+  onUnreadable?: OnUnreadable,
+): Session[] {
+  return listChats(reader, filter, onUnreadable).map(({ session }) => session);
 }
 
 /** The chat with the latest activity that is not archived; `workspaceUri` null: of any workspace. */

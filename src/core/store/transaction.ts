@@ -32,12 +32,15 @@ export interface RowWriter extends RowReader {
   run(sql: string, parameters?: readonly Value[]): void;
 }
 
-export interface WriteTransaction extends ReadTransaction, RowWriter {
+export interface NumberedWriter extends RowWriter {
   /**
    * The journal sequence number that this transaction will have once it is committed. Numbers of the journal are
    * compared where clocks could lie. If the commit loses a race the function runs again with a higher one.
    */
   readonly seq: number;
+}
+
+export interface WriteTransaction extends ReadTransaction, NumberedWriter {
   /** Bytes of contents for which there is still room in the frame of this transaction; what is larger goes into a blob. */
   readonly room: number;
   /**

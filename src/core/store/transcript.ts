@@ -3,9 +3,11 @@
  * of the row that is written now, which begins with the summary of the rest.
  */
 import type { Message } from '../session/model.ts';
+import { ChatUnreadableError } from './errors.ts';
 import { lineageOf } from './lineage.ts';
 import type { ContentsWish } from './messageContents.ts';
 import { getMessage, listMessages, withContents } from './messages.ts';
+import { requireSession } from './sessions.ts';
 import type { ReadTransaction } from './transaction.ts';
 
 export interface TranscriptPage {
@@ -25,7 +27,7 @@ export interface Transcript {
 
 /**
  * The chat as shown: the rows of the whole lineage as they are, without the copies that compaction made. A page costs what
- * the page costs, however long the chat is.
+ * the page costs, however long the chat is. Throws ChatUnreadableError.
  */
 export function displayMessages(
   reader: ReadTransaction,
@@ -56,8 +58,17 @@ export function displayMessages(
     messages = [...rows, ...messages];
     before = null;
   }
+  if (messages.length === 0 && (page.before ?? null) === null) refuseMissingBodies(reader, path);
   const hasOlder = limit !== null && messages.length > limit;
   return { messages: hasOlder ? messages.slice(messages.length - (limit ?? 0)) : messages, hasOlder };
+}
+
+/** An empty chat is one that never had a message. Throws ChatUnreadableError for any other without one. */
+export function refuseMissingBodies(reader: ReadTransaction, lineage: readonly string[]): void {
+  for (const id of lineage) {
+    const { messageCount } = requireSession(reader, id);
+    if (messageCount > 0) throw new ChatUnreadableError(id, 'its messages are missing');
+  }
 }
 
 /** What user and model said, for a summary of it: the contents of other rows are left in their files. */

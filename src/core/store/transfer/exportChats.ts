@@ -30,7 +30,7 @@ export function* exportChats(store: Store, request: ExportRequest): Generator<st
   const { format } = request;
   if (format === 'json') yield '{"format":"holdfast-export","version":1,"chats":[';
   let isFirst = true;
-  for (const session of chatsOf(store, request.sessionId)) {
+  for (const session of chatsOf(store, request)) {
     if (!isFirst) yield format === 'json' ? ',' : '\n';
     isFirst = false;
     yield* format === 'json' ? chatJson(store, session, request) : chatMarkdown(store, session, request);
@@ -38,7 +38,7 @@ export function* exportChats(store: Store, request: ExportRequest): Generator<st
   if (format === 'json') yield '\n]}\n';
 }
 
-function* chatsOf(store: Store, sessionId: string | null): Generator<Session> {
+function* chatsOf(store: Store, { sessionId, onUnreadable }: ExportRequest): Generator<Session> {
   if (sessionId !== null) {
     yield store.read((reader) => {
       requireSession(reader, sessionId);
@@ -47,16 +47,18 @@ function* chatsOf(store: Store, sessionId: string | null): Generator<Session> {
     return;
   }
   // The ids of one moment: a chat that becomes active while others are written would be missed or given twice.
-  for (const id of store.read(allChatIds)) {
+  for (const id of store.read((reader) => allChatIds(reader, onUnreadable))) {
     const session = store.read((reader) => getSession(reader, id));
     if (session !== null) yield session;
   }
 }
 
-function allChatIds(reader: ReadTransaction): string[] {
+function allChatIds(reader: ReadTransaction, onUnreadable: (what: string) => void): string[] {
   const ids: string[] = [];
   for (let before: Session | null = null; ;) {
-    const page: Session[] = listSessions(reader, { limit: pageSize, before });
+    const page: Session[] = listSessions(reader, { limit: pageSize, before }, ({ message }) =>
+      onUnreadable(message),
+    );
     ids.push(...page.map(({ id }) => id));
     before = page.at(-1) ?? null;
     if (before === null || page.length < pageSize) return ids;

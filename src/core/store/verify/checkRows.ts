@@ -1,6 +1,7 @@
 /** Checks of the state itself: that every row can be read and that what it refers to is there. */
 import * as v from 'valibot';
 import { BlobUnreadableError, parseReference } from '../blobFile.ts';
+import { ChatUnreadableError } from '../errors.ts';
 import { countMessages, listMessages } from '../messages.ts';
 import { countSessions, getSession } from '../sessions.ts';
 import type { ReadTransaction } from '../transaction.ts';
@@ -50,7 +51,11 @@ const references: readonly Reference[] = [
 const miscounted = `SELECT id, message_count AS counted, (SELECT count(*) FROM messages m WHERE m.session_id = s.id) AS actual FROM sessions s WHERE counted <> actual`;
 
 const danglingSchema = v.object({ id: v.string(), target: v.string() });
-const miscountSchema = v.object({ id: v.string(), counted: v.number(), actual: v.number() });
+const miscountSchema = v.object({
+  id: v.string(),
+  counted: v.union([v.number(), v.string()]),
+  actual: v.number(),
+});
 const idSchema = v.object({ id: v.string() });
 
 /** Never throws for what it finds: that goes into `faults`. */
@@ -108,9 +113,11 @@ function unreadableRows(reader: ReadTransaction): string[] {
       try {
         read();
       } catch (error) {
-        faults.push(
-          `${what} ${id} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        if (error instanceof ChatUnreadableError) faults.push(error.message);
+        else
+          faults.push(
+            `${what} ${id} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+          );
       }
     };
     attempt('The chat', () => getSession(reader, id));
