@@ -17,7 +17,6 @@ export type StoreReason =
   | 'invalid_statement'
   | 'unknown_session'
   | 'unknown_message'
-  | 'unreadable'
   | 'session_not_owned'
   | 'bad_backup'
   | 'exists'
