@@ -139,8 +139,8 @@ const ofFinalize = [
   rule(
     'a teardown writes what waits',
     finalize,
-    "await contained('flush', () => runtime.flush());",
-    '',
+    ': runtime.flush(),',
+    ': Promise.resolve(),',
     tests.others,
     'writes what was typed',
   ),
@@ -278,8 +278,8 @@ const ofChats = [
   rule(
     'a prompt is durable before the model is asked',
     turns,
-    '      await store();\n    } finally {',
-    '      void store();\n    } finally {',
+    '      await store();\n',
+    '      void store();\n',
     tests.chat,
     'has the prompt on disk before',
   ),
@@ -342,7 +342,7 @@ const ofChats = [
   rule(
     'unsaved words are never replaced by what is stored',
     chat,
-    'if (this.hasUnwritten) return;',
+    'if (this.#hasUnwrittenMessages) return;',
     '',
     tests.others,
     'keeps words that could not be saved',
@@ -635,7 +635,7 @@ const ofLineages = [
   rule(
     'compaction waits for the answer',
     compaction,
-    'if (streamingMessages(reader).some((message) => message.sessionId === id)) {',
+    'if (streamingMessages(reader).some((message) => message.sessionId === session.id)) {',
     'if (false) {',
     tests.compaction,
     'while an answer streams',
