@@ -11,7 +11,10 @@ describe('The rules that are broken on purpose', () => {
   it('name code that is there, and tests that are there', () => {
     const stale = rules.filter(({ source, find }) => !read(source).includes(find));
     const untested = rules.filter(({ test, title }) => !read(test).includes(title));
-    assert.deepEqual([...stale, ...untested].map(({ name }) => name), []);
+    assert.deepEqual(
+      [...stale, ...untested].map(({ name }) => name),
+      [],
+    );
     assert.ok(rules.length > 80);
   });
 });
