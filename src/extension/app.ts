@@ -29,6 +29,7 @@ import { OtherChatPanels } from './otherChatPanels.ts';
 import { OtherFolders } from './otherFolders.ts';
 import { PanelRevival } from './panelRevival.ts';
 import { ChatPanels } from './panels.ts';
+import { smallMemories } from './smallMemory.ts';
 import { storageFolder } from './storage.ts';
 import { workspaceIdentity } from './workspaceIdentity.ts';
 import { EditorWorkspace } from './editorWorkspace.ts';
@@ -94,10 +95,11 @@ export function createApp(context: vscode.ExtensionContext): App {
   const panels = disposables.add(new ChatPanels({ core, distribution, log }));
   disposables.add(new PanelRevival(panels, core, log));
   const ownFolder = () => core.current?.store.folder ?? storageFolder(context);
-  const folders = disposables.add(new OtherFolders({ memento: context.globalState, wasmFile, ownFolder }));
-  const memento = context.workspaceState;
+  const memories = smallMemories(context);
+  const folders = disposables.add(new OtherFolders({ memory: memories.profile, wasmFile, ownFolder }));
+  const memory = memories.workspace;
   const otherChats = disposables.add(
-    new OtherChatPanels({ core, folders, panels, memento, distribution, log }),
+    new OtherChatPanels({ core, folders, panels, memory, distribution, log }),
   );
   const storage = {
     core,

@@ -24,6 +24,7 @@ import { openLink } from './links.ts';
 import type { OtherFolders } from './otherFolders.ts';
 import { showPage } from './panelPage.ts';
 import type { ChatPanels } from './panels.ts';
+import type { SmallMemory } from './smallMemory.ts';
 
 const key = 'holdfast.otherChatPanels';
 const chatSchema = v.object({ folder: v.string(), sessionId: v.string() });
@@ -36,7 +37,7 @@ export interface OtherChatPanelsServices {
   readonly folders: OtherFolders;
   readonly panels: ChatPanels;
   /** The editor's memory of this extension for the workspace. */
-  readonly memento: vscode.Memento;
+  readonly memory: SmallMemory;
   /** The folder of the built assets. */
   readonly distribution: vscode.Uri;
   readonly log: (line: string) => void;
@@ -91,11 +92,11 @@ export class OtherChatPanels implements vscode.WebviewPanelSerializer, vscode.Di
   }
 
   get #remembered(): Readonly<Record<string, OtherChat>> {
-    return v.parse(storedSchema, this.#services.memento.get<unknown>(key));
+    return v.parse(storedSchema, this.#services.memory.get(key));
   }
 
   async #remember(chats: Readonly<Record<string, OtherChat>>): Promise<void> {
-    await this.#services.memento.update(key, chats);
+    await this.#services.memory.set(key, chats);
   }
 
   #showing({ folder, sessionId }: OtherChat): vscode.WebviewPanel[] {

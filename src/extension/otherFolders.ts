@@ -12,13 +12,14 @@ import { loadEngine, type Engine } from '../core/store/openDatabase.ts';
 import { listChats, type ChatRow } from '../core/store/sessions.ts';
 import type { ReadTransaction } from '../core/store/transaction.ts';
 import { withOtherFolder } from '../core/store/transfer/otherFolder.ts';
+import type { SmallMemory } from './smallMemory.ts';
 
 const key = 'holdfast.otherFolders';
 const storedSchema = v.fallback(v.array(v.string()), []);
 
 export interface OtherFoldersServices {
   /** The editor's memory of this extension, shared by the windows of the profile. */
-  readonly memento: vscode.Memento;
+  readonly memory: SmallMemory;
   /** The built file beside the extension. */
   readonly wasmFile: string;
   /** The folder of the window's own chats. */
@@ -39,7 +40,7 @@ export class OtherFolders implements vscode.Disposable {
 
   /** In the order in which they were opened. */
   get all(): readonly string[] {
-    return v.parse(storedSchema, this.#services.memento.get<unknown>(key));
+    return v.parse(storedSchema, this.#services.memory.get(key));
   }
 
   /** Asks for a folder and remembers it. Throws an Error with a sentence for one that holds no chats, and StoreErrors. */
@@ -66,14 +67,14 @@ export class OtherFolders implements vscode.Disposable {
       );
     }
     const others = this.all.filter((known) => known !== folder);
-    await this.#services.memento.update(key, [...others, folder]);
+    await this.#services.memory.set(key, [...others, folder]);
     this.#changed.fire(undefined);
   }
 
   /** Takes the folder out of the list. It stays as it is. */
   async remove(folder: string): Promise<void> {
     this.#chats.delete(folder);
-    await this.#services.memento.update(
+    await this.#services.memory.set(
       key,
       this.all.filter((known) => known !== folder),
     );
