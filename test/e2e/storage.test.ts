@@ -35,11 +35,19 @@ describe('The storage of the chats', () => {
     await other.close();
 
     const window = await editor.openWindow();
-    const told = (text: RegExp): Promise<void> => window.notifications(text).first().waitFor();
-    await window.runCommand('Holdfast: Show Storage');
-    await told(new RegExp(`The chats are in ${folder}`));
-    await window.runCommand('Holdfast: Verify Store');
-    await told(/Everything is sound: 2 chats with 2 messages/);
+    const isTold = (text: RegExp): Promise<boolean> =>
+      window
+        .notifications(text)
+        .first()
+        .waitFor({ timeout: 10_000 })
+        .then(() => true)
+        .catch(() => false);
+    const told = (text: RegExp): Promise<boolean> => until(() => isTold(text), { what: String(text) });
+    // A window that is only just there may show no notification yet; asking again costs nothing.
+    const ask = (command: string, text: RegExp): Promise<boolean> =>
+      until(async () => (await window.runCommand(command), isTold(text)), { what: `${command}: ${text}` });
+    await ask('Holdfast: Show Storage', new RegExp(`The chats are in ${folder}`));
+    await ask('Holdfast: Verify Store', /Everything is sound: 2 chats with 2 messages/);
 
     await window.runCommand('Holdfast: Bring In Chats');
     const input = window.page.locator('.quick-input-widget');
