@@ -33,6 +33,7 @@ export default {
   testRunner: 'mocha',
   testRunnerNodeArgs: ['--import=tsx'],
   mochaOptions: {
+    require: ['./test/core/store/support/stores.ts'],
     // Mocha takes no braces here.
     spec: [
       'test/core/session/reasons.test.ts',

@@ -29,7 +29,19 @@ function run(program, args, { cwd, quiet }) {
 function runTests(cwd, rule) {
   const title = rule.title;
   const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
-  const args = ['--import=tsx', '--timeout', '30000', '--exit', '--bail', '--grep', title, rule.test];
+  const hooks = './test/core/store/support/stores.ts';
+  const args = [
+    '--import=tsx',
+    '--require',
+    hooks,
+    '--timeout',
+    '30000',
+    '--exit',
+    '--bail',
+    '--grep',
+    title,
+    rule.test,
+  ];
   return run(process.execPath, [mocha, ...args], { cwd, quiet: true });
 }
 

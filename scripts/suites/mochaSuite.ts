@@ -12,6 +12,8 @@ export interface MochaSuite {
   readonly suiteLimit: number;
   /** How many test files run at once; absent: one. */
   readonly jobs?: number;
+  /** A module with hooks that hold for every test (mocha's root hooks). */
+  readonly hooks?: string;
 }
 
 interface Counts {
@@ -38,6 +40,7 @@ export async function runMochaSuite(suite: MochaSuite): Promise<Outcome> {
   const report = freshReport(suite.name);
   const limits = ['--timeout', String(suite.testLimit * 1000), '--reporter', reporter];
   const parallel = suite.jobs === undefined ? [] : ['--parallel', '--jobs', String(suite.jobs)];
+  const hooks = suite.hooks === undefined ? [] : ['--require', join(projectRoot, suite.hooks)];
   const result = await runGuarded(
     [
       '--import',
@@ -45,6 +48,7 @@ export async function runMochaSuite(suite: MochaSuite): Promise<Outcome> {
       mochaProgram,
       ...limits,
       ...parallel,
+      ...hooks,
       '--reporter-option',
       `output=${report}`,
       ...chosenTests(),

@@ -21,11 +21,17 @@ function mocha(needs: Requirement, suite: MochaSuite): Suite {
 /** In the order in which they run: the quickest to tell of a fault first. */
 const suites: readonly Suite[] = [
   { name: 'checks', needsBuild: false, needs: nothing, run: runChecks },
-  mocha(nothing, { name: 'core', testLimit: 20, suiteLimit: 600 }),
-  // Two files at once: half of the time they wait, for frames, or for an editor that starts.
+  // Two files at once: half of the time they wait, for other processes and for frames.
+  mocha(nothing, {
+    name: 'core',
+    testLimit: 20,
+    suiteLimit: 600,
+    jobs: 2,
+    hooks: 'test/core/store/support/stores.ts',
+  }),
   mocha(browser, { name: 'webview', testLimit: 60, suiteLimit: 600, jobs: 2 }),
   { name: 'extension', needsBuild: true, needs: anyVscode, run: runExtensionSuite },
-  mocha(browserHostedVscode, { name: 'e2e', testLimit: 180, suiteLimit: 1800, jobs: 2 }),
+  mocha(browserHostedVscode, { name: 'e2e', testLimit: 180, suiteLimit: 1800 }),
   mocha(nothing, { name: 'torture', testLimit: 180, suiteLimit: 900 }),
 ];
 

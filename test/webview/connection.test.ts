@@ -57,6 +57,7 @@ describe('The connection to the host', () => {
   it('ignores repeated events and an overtaken snapshot', async () => {
     const panel = await suite.open({ messages: makeTranscript(1) });
     await panel.article('m1').waitFor();
+    const asked = panel.host.posted('ready').length; // a slow first answer is asked for again
     const stale = panel.host.snapshot();
     const events = [...startAnswer('a1', 2), appendText('a1', 'once')].map((event) =>
       panel.host.apply(event),
@@ -64,7 +65,7 @@ describe('The connection to the host', () => {
     await panel.host.deliver(...events, ...events, stale);
     await panel.host.emit(appendText('a1', ' only'));
     await panel.page.getByText('once only', { exact: true }).waitFor();
-    assert.equal(panel.host.posted('ready').length, 1);
+    assert.equal(panel.host.posted('ready').length, asked);
   });
 
   it('follows a new runtime from its first snapshot', async () => {

@@ -9,6 +9,7 @@ import { setMeta } from '../../../../src/core/store/meta.ts';
 import { reserveSize } from '../../../../src/core/store/reserve.ts';
 import { openStore, until } from '../support/stores.ts';
 import { faultTable, type FaultRow } from './table.ts';
+import { skipBecause } from '../../../support/vscode/skip.ts';
 import { Stage } from './stage.ts';
 
 const file = path.resolve(import.meta.dirname, '../../../../docs/faults.md');
@@ -32,8 +33,7 @@ describe('A disk that is really full', function () {
       folder = disk.folder;
       return;
     }
-    console.log(`      skipped: no small disk can be mounted here (${disk.reason})`);
-    this.skip();
+    skipBecause(this, `no small disk can be mounted here (${disk.reason})`);
   });
   afterEach(() => {
     for (const name of fs.readdirSync(folder)) fs.rmSync(path.join(folder, name), { recursive: true });
@@ -127,7 +127,7 @@ describe('A fault of the file system', function () {
   }
 
   it('is described in docs/faults.md as it was found here (HOLDFAST_WRITE_DOCS=1 writes it)', function () {
-    if (told.size < faultTable.length) this.skip();
+    if (told.size < faultTable.length) skipBecause(this, 'not every fault was made in this run');
     const lines = faultTable.map((row) => {
       const sentence = told.get(row) ?? '';
       return `| ${row.fault} | ${row.happens} | ${sentence === '' ? '–' : sentence} | ${row.comesBack} |`;
