@@ -3,12 +3,11 @@ import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { build } from 'esbuild';
+import { buildNodeProgram } from '../../support/nodeProgram.ts';
 import { single, type Benchmark, type Outcome } from '../benchmark.ts';
 import { wasmFile } from '../stores.ts';
 import { cloneW2, megabytes, w2Store } from '../w2Store.ts';
 
-const root = path.resolve(import.meta.dirname, '../../..');
 /** Milliseconds between looks at the process; the system keeps its highest mark for us. */
 const lookInterval = 20;
 
@@ -67,19 +66,7 @@ function highestMemory(pid: number): number {
 
 /** The command line as the product has it. Gives the file. */
 async function buildCommandLine(folder: string): Promise<string> {
-  await build({
-    absWorkingDir: root,
-    entryPoints: { cli: 'src/cli/main.ts' },
-    outdir: folder,
-    outExtension: { '.js': '.cjs' },
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    mainFields: ['module', 'main'],
-    logLevel: 'warning',
-  });
+  const file = await buildNodeProgram(folder, 'cli', 'src/cli/main.ts');
   fs.copyFileSync(wasmFile, path.join(folder, path.basename(wasmFile)));
-  return path.join(folder, 'cli.cjs');
+  return file;
 }
