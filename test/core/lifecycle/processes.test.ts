@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import fc from 'fast-check';
 import { ulid } from 'ulid';
 import * as v from 'valibot';
@@ -15,6 +14,7 @@ import type { Message } from '../../../src/core/session/model.ts';
 import { getLease } from '../../../src/core/store/leases.ts';
 import { listChats } from '../../../src/core/store/sessions.ts';
 import { Store } from '../../../src/core/store/store.ts';
+import { buildNodeProgram } from '../../support/nodeProgram.ts';
 import { wasmFile } from '../store/support/values.ts';
 
 const kills = Number(process.env['HOLDFAST_KILLS'] ?? 10);
@@ -106,17 +106,8 @@ describe('Chats of windows that are killed', function () {
   });
 });
 
-async function bundle(folder: string): Promise<string> {
-  const program = join(folder, 'chattyWindow.cjs');
-  await build({
-    entryPoints: [join(import.meta.dirname, 'chattyWindow.ts')],
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    outfile: program,
-    logLevel: 'error',
-  });
-  return program;
+function bundle(folder: string): Promise<string> {
+  return buildNodeProgram(folder, 'chattyWindow', 'test/core/lifecycle/chattyWindow.ts');
 }
 
 /** Opens the folder as a window that starts, and compares. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
-import * as esbuild from 'esbuild';
 import { emptyDraft } from '../../../src/core/session/model.ts';
 import { getDraft, saveDraft } from '../../../src/core/store/drafts.ts';
 import { StoreError } from '../../../src/core/store/errors.ts';
@@ -15,6 +14,7 @@ import { mergeRecords, type MergeReport } from '../../../src/core/store/transfer
 import { withOtherFolder } from '../../../src/core/store/transfer/otherFolder.ts';
 import { readRecords } from '../../../src/core/store/transfer/records.ts';
 import { verifyInWorker } from '../../../src/core/store/verify/verifyInWorker.ts';
+import { buildNodeProgram } from '../../support/nodeProgram.ts';
 import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
 import { aMessage, aSession, wasmFile } from './support/values.ts';
 
@@ -149,17 +149,8 @@ describe('Verifying off the host thread', function () {
 
   it('gives the report, and the reason when there is none', async () => {
     const built = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-verify-'));
-    const worker = path.join(built, 'verify.cjs');
     try {
-      await esbuild.build({
-        entryPoints: [path.resolve(import.meta.dirname, '../../../src/core/store/verify/verifyWorker.ts')],
-        outfile: worker,
-        bundle: true,
-        platform: 'node',
-        format: 'cjs',
-        mainFields: ['module', 'main'],
-        logLevel: 'warning',
-      });
+      const worker = await buildNodeProgram(built, 'verify', 'src/core/store/verify/verifyWorker.ts');
       const store = await openStore();
       await addChat(store, ['one']);
       const { ok, sessions, messages } = await verifyInWorker(worker, store.folder, wasmFile);
