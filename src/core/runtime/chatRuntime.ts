@@ -291,6 +291,11 @@ export class ChatRuntime {
     this.#following.catchUp();
   }
 
+  /** Whether it may be abandoned, at a glance, which can be had often; what a glance cannot tell counts as not. */
+  get seemsAbandoned(): boolean {
+    return !this.isRunning && this.#following.seemsAbandoned;
+  }
+
   /** The window that wrote the chat has died, or an answer is shown as running that nobody gives. */
   get isAbandoned(): boolean {
     return !this.isRunning && this.#following.isAbandoned;

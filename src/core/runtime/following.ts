@@ -35,12 +35,21 @@ export class Following {
 
   /**
    * Whether nobody tells what becomes of the chat any more: the window that writes it has died, or what is shown as running is
-   * given by none. Cheap, because it is asked again and again: everything else that others do comes through the journal.
+   * given by none. Everything else that others do comes through the journal.
    */
   get isAbandoned(): boolean {
-    const { ownership, view } = this.#options;
-    if (this.#ownerWindow !== null) return !ownership.isAlive(this.#ownerWindow);
-    return view.state.messages.some((message) => message.status === 'streaming');
+    const { ownership } = this.#options;
+    return this.#ownerWindow === null ? this.#isLeftRunning : !ownership.isAlive(this.#ownerWindow);
+  }
+
+  /** The same at a glance, which can be had often: a window that a glance cannot tell of counts as alive. */
+  get seemsAbandoned(): boolean {
+    const { ownership } = this.#options;
+    return this.#ownerWindow === null ? this.#isLeftRunning : !ownership.seemsAlive(this.#ownerWindow);
+  }
+
+  get #isLeftRunning(): boolean {
+    return this.#options.view.state.messages.some((message) => message.status === 'streaming');
   }
 
   /** Shows whether another window writes the chat. */

@@ -95,6 +95,11 @@ export class Ownership {
     return this.#options.isWindowAlive(windowId);
   }
 
+  /** The same at a glance; see the store. */
+  seemsAlive(windowId: string): boolean {
+    return this.#options.store.seemsWindowAlive(windowId);
+  }
+
   /** Lets others write the session, if it is still ours. */
   async release(): Promise<void> {
     const lease = this.#lease;

@@ -18,6 +18,7 @@ import { loadChat, type LoadedChat } from './loadChat.ts';
 import type { MemoryProvider } from './memory.ts';
 import { deletedError, messageOf, RefusedError } from './problems.ts';
 import { recoverInterrupted } from './recovery.ts';
+import { OwnerWatch } from './ownerWatch.ts';
 import type { Rescue } from './rescue.ts';
 import type { RuntimeServices } from './runtimeServices.ts';
 import type { Viewer } from './viewer.ts';
@@ -32,12 +33,6 @@ export interface LifecycleLimits {
 }
 
 export const defaultLimits: LifecycleLimits = { graceMs: 20_000, idleMs: 30 * 60_000, maximumRuntimes: 20 };
-
-/**
- * How often a window that follows a chat looks whether the window that writes it still lives, in milliseconds. Not more often:
- * looking is most of what a window does that only follows (the benchmark `idle-cost`).
- */
-export const ownerCheckMs = 5000;
 
 export interface RegistryServices extends Omit<RuntimeServices, 'onChange'> {
   readonly hooks: LifecycleHooks;
@@ -81,12 +76,17 @@ export class RuntimeRegistry {
   readonly #entries = new Set<Entry>();
   readonly #listeners = new Set<() => void>();
   readonly #stopFollowing: () => void;
-  #cancelOwnerCheck: () => void = () => undefined;
+  readonly #ownerWatch: OwnerWatch;
   #isShutDown = false;
 
   constructor(services: RegistryServices) {
     this.#lifecycle = services;
     this.#services = { ...services, onChange: (runtime) => this.#runtimeChanged(runtime) };
+    this.#ownerWatch = new OwnerWatch({
+      timers: services.timers,
+      runtimes: () => [...this.#entries].map(({ runtime }) => runtime),
+      onAbandoned: () => void this.#recoverAbandoned(),
+    });
     this.#stopFollowing = services.store.onDidChange(({ origin }) => {
       if (origin === 'other') this.#changedElsewhere();
       this.#announce();
@@ -287,7 +287,7 @@ export class RuntimeRegistry {
     this.#isShutDown = true;
     this.#services.store.lastWords();
     this.#stopFollowing();
-    this.#cancelOwnerCheck();
+    this.#ownerWatch.stop();
     await Promise.all([...this.#entries].map((entry) => this.#finalize(entry, 'host_shutdown')));
   }
 
@@ -348,7 +348,7 @@ export class RuntimeRegistry {
     this.#entries.add(entry);
     this.#used(entry);
     this.#evict(entry);
-    this.#checkOwners();
+    this.#ownerWatch.start();
     return runtime;
   }
 
@@ -440,23 +440,12 @@ export class RuntimeRegistry {
         this.#services.log(`chat ${runtime.session.id} cannot follow: ${messageOf(error)}`);
       }
     }
-    this.#checkOwners();
+    this.#ownerWatch.start();
   }
 
-  /** While a chat is followed here, looks now and then whether the window that writes it still lives. */
-  #checkOwners(): void {
-    this.#cancelOwnerCheck();
-    this.#cancelOwnerCheck = () => undefined;
-    const follows = [...this.#entries].some(
-      ({ runtime }) => runtime.state.owner === 'elsewhere' || runtime.isAbandoned,
-    );
-    if (!follows || this.#isShutDown) return;
-    this.#cancelOwnerCheck = this.#services.timers.after(ownerCheckMs, () => void this.#ownersMayHaveDied());
-  }
-
-  async #ownersMayHaveDied(): Promise<void> {
+  /** The window that wrote a chat has died, or nobody goes on with an answer. */
+  async #recoverAbandoned(): Promise<void> {
     const { store, isWindowAlive, now, log } = this.#services;
-    if (![...this.#entries].some(({ runtime }) => runtime.isAbandoned)) return this.#checkOwners();
     try {
       await recoverInterrupted(store, isWindowAlive, now());
     } catch (error) {

@@ -37,6 +37,8 @@ export class Presence {
   readonly #folder: string;
   /** Of windows on other hosts: the last change of their file, and when we saw it first. */
   readonly #seen = new Map<string, { modifiedAt: number; at: number }>();
+  /** The process ids of the windows of this host that were looked at; a window has one process. */
+  readonly #processes = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
   #holds = false;
   /** What our file says is not what it should say: the disk was full. The next beat writes it. */
@@ -71,8 +73,18 @@ export class Presence {
     if (facts === 'gone') return false;
     if (facts === 'unclear') return true;
     const { probe } = this.#options;
-    if (facts.host === probe.host) return probe.isRunning(facts.pid, facts.start);
-    return this.#isHeard(windowId);
+    if (facts.host !== probe.host) return this.#isHeard(windowId);
+    this.#processes.set(windowId, facts.pid);
+    return probe.isRunning(facts.pid, facts.start);
+  }
+
+  /**
+   * The same at a glance: false only if the process that a window of this host was found in is gone. Whether it is still that
+   * process, and what became of windows of other hosts, `isAlive` tells.
+   */
+  seemsAlive(windowId: string): boolean {
+    const pid = this.#processes.get(windowId);
+    return pid === undefined || this.#options.probe.isInUse(pid);
   }
 
   /** Whether this window holds the whole state, or is only opening or in repair. */

@@ -11,6 +11,8 @@ export interface ProcessProbe {
   readonly host: string;
   /** Whether a process with this id that started then still runs. */
   isRunning(pid: number, start: string | null): boolean;
+  /** Whether any process has this id. That costs no look at a file, but the id may have been given to another one. */
+  isInUse(pid: number): boolean;
 }
 
 function readOrNull(file: string): string | null {
@@ -60,5 +62,6 @@ export function systemProbe(): ProcessProbe {
       if (stat === null || start === null) return isInUse(pid);
       return stat.start === start && stat.state !== 'Z' && stat.state !== 'X';
     },
+    isInUse,
   };
 }

@@ -272,6 +272,11 @@ export class Store {
     return this.#parts.presence.isAlive(windowId);
   }
 
+  /** The same without reading a file, for whoever asks often: false only for a window whose process is gone. */
+  seemsWindowAlive(windowId: string): boolean {
+    return this.#parts.presence.seemsAlive(windowId);
+  }
+
   /**
    * Reads one consistent state that holds everything any window had written when it was called; while the store is being
    * repaired, the newest state this window holds (see `failure`). Throws StoreOutdatedError, StoreClosedError, and whatever

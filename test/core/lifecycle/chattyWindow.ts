@@ -5,14 +5,11 @@
 import { ulid } from 'ulid';
 import type { ChatModel, ModelEvent } from '../../../src/core/models/chatModel.ts';
 import type { HostMessage } from '../../../src/core/protocol/hostMessages.ts';
-import { LifecycleHooks } from '../../../src/core/runtime/hooks.ts';
-import { DigestMemory } from '../../../src/core/runtime/memory.ts';
 import { describeStoreProblem } from '../../../src/core/runtime/problems.ts';
-import { Rescue } from '../../../src/core/runtime/rescue.ts';
 import { startWindow } from '../../../src/core/runtime/startWindow.ts';
-import { defaultLimits, RuntimeRegistry } from '../../../src/core/runtime/registry.ts';
-import { systemTimers } from '../../../src/core/runtime/timers.ts';
+import type { RuntimeRegistry } from '../../../src/core/runtime/registry.ts';
 import { Store } from '../../../src/core/store/store.ts';
+import { openRegistry, openRescue } from '../../support/runtimes.ts';
 
 const chunkEveryMs = 4;
 const mostChunks = 150;
@@ -45,25 +42,8 @@ function model(name: string): ChatModel {
 async function main(): Promise<void> {
   const [folder = '', wasm = '', name = '', ...chats] = process.argv.slice(2);
   const store = await Store.open({ folder, wasm, checkpointWorkerFile: null, windowId: ulid() });
-  const isWindowAlive = (id: string) => store.isWindowAlive(id);
-  const rescue = new Rescue({ storeFolder: folder, places: [], newId: ulid, now: Date.now, log });
-  await startWindow({ store, rescue, now: Date.now, log });
-  const registry = new RuntimeRegistry({
-    store,
-    model: () => model(name),
-    modelPicker: () => ({ choices: [], selectedId: name, problem: null }),
-    tools: () => [],
-    system: () => '',
-    now: Date.now,
-    newId: ulid,
-    isWindowAlive,
-    log,
-    timers: systemTimers,
-    hooks: new LifecycleHooks(log),
-    memory: new DigestMemory(store, Date.now),
-    rescue,
-    limits: () => defaultLimits,
-  });
+  await startWindow({ store, rescue: openRescue(folder), now: Date.now, log });
+  const registry = openRegistry(store, model(name));
   for (let turn = 0; ; turn++) {
     const chat = chats[Math.floor(Math.random() * chats.length)] ?? '';
     await talk(registry, chat, `${name} ${turn}`);

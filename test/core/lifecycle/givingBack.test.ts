@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
-import { ownerCheckMs } from '../../../src/core/runtime/registry.ts';
+import { ownerGlanceMs } from '../../../src/core/runtime/ownerWatch.ts';
 import { getLease } from '../../../src/core/store/leases.ts';
 import { renameSession } from '../../../src/core/store/sessions.ts';
 import { answered, running, show, turn } from './stage.ts';
@@ -293,7 +293,7 @@ describe('A window gives a runtime back', function () {
     const runtime = await follower.attached();
     assert.equal(runtime.state.owner, 'elsewhere');
     window.kill([id]);
-    other.timers.pass(ownerCheckMs);
+    other.timers.pass(ownerGlanceMs);
     await other.settled();
     assert.equal(runtime.state.owner, 'here');
   });
@@ -304,12 +304,12 @@ describe('A window gives a runtime back', function () {
     const runtime = await new Panel(other, id).attached();
     window.kill([id]);
     world.isDiskFull = true;
-    other.timers.pass(ownerCheckMs);
+    other.timers.pass(ownerGlanceMs);
     await other.settled();
     assert.match(other.log.join('\n'), /answers of dead windows could not be marked/);
     assert.equal(runtime.state.messages.at(-1)?.status, 'streaming');
     world.isDiskFull = false;
-    other.timers.pass(ownerCheckMs);
+    other.timers.pass(ownerGlanceMs);
     await other.settled();
     assert.deepEqual(
       [runtime.state.messages.at(-1)?.text, runtime.state.messages.at(-1)?.status],
@@ -317,16 +317,16 @@ describe('A window gives a runtime back', function () {
     );
   });
 
-  it('not while it follows another window, whose death it finds within five seconds', async () => {
+  it('not while it follows another window, whose death it finds within a second', async () => {
     const other = await world.start();
     const { id } = await running(window);
     const follower = new Panel(other, id);
     const runtime = await follower.attached();
-    other.timers.pass(ownerCheckMs);
+    other.timers.pass(ownerGlanceMs);
     await other.settled();
     assert.equal(runtime.state.owner, 'elsewhere', 'a live window is not robbed');
     window.kill([id]);
-    other.timers.pass(ownerCheckMs - 1);
+    other.timers.pass(ownerGlanceMs - 1);
     await other.settled();
     assert.equal(runtime.state.owner, 'elsewhere');
     other.timers.pass(1);

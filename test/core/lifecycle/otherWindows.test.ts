@@ -1,7 +1,7 @@
 /** A chat that is open in one window, and what other windows do to it meanwhile. */
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
-import { ownerCheckMs } from '../../../src/core/runtime/registry.ts';
+import { ownerGlanceMs } from '../../../src/core/runtime/ownerWatch.ts';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import { Ownership } from '../../../src/core/runtime/ownership.ts';
 import { getDraft } from '../../../src/core/store/drafts.ts';
@@ -267,12 +267,12 @@ describe('A chat that is open in a window', function () {
     other.kill([id]);
     await answered(await world.start()); // its start recovers, and tells
     await here.settled();
-    here.timers.pass(ownerCheckMs);
+    here.timers.pass(ownerGlanceMs);
     await here.settled();
     assert.deepEqual([panel.state?.owner, panel.state?.messages.at(-1)?.status], ['here', 'interrupted']);
   });
 
-  it('that nobody recovered yet is recovered within five seconds of being shown', async () => {
+  it('that nobody recovered yet is recovered within a second of being shown', async () => {
     const { id } = await running(other);
     const panel = new Panel(here, id);
     await panel.attached();
@@ -281,9 +281,24 @@ describe('A chat that is open in a window', function () {
     (await panel.attached()).changedElsewhere();
     assert.deepEqual([panel.state?.owner, panel.state?.messages.at(-1)?.status], ['here', 'streaming']);
     await answered(here); // looks again at what is followed
-    here.timers.pass(ownerCheckMs);
+    here.timers.pass(ownerGlanceMs);
     await here.settled();
     assert.equal(panel.state?.messages.at(-1)?.status, 'interrupted');
+  });
+
+  it('that died in its answer is recovered within a second, however much a third window writes meanwhile', async () => {
+    const { id } = await running(other);
+    const panel = new Panel(here, id);
+    await panel.attached();
+    const third = await world.start();
+    other.kill([id]);
+    for (let passed = 0; passed < ownerGlanceMs; passed += ownerGlanceMs / 4) {
+      await answered(third);
+      await here.settled();
+      here.timers.pass(ownerGlanceMs / 4);
+    }
+    await here.settled();
+    assert.deepEqual([panel.state?.owner, panel.state?.messages.at(-1)?.status], ['here', 'interrupted']);
   });
 
   it('refuses a write to a row that another window has compacted', async () => {

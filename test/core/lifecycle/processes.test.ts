@@ -5,9 +5,11 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { ulid } from 'ulid';
 import * as v from 'valibot';
+import type { ChatModel } from '../../../src/core/models/chatModel.ts';
 import { loadChat } from '../../../src/core/runtime/loadChat.ts';
 import { recoverInterrupted } from '../../../src/core/runtime/recovery.ts';
 import type { Message } from '../../../src/core/session/model.ts';
@@ -15,6 +17,7 @@ import { getLease } from '../../../src/core/store/leases.ts';
 import { listChats } from '../../../src/core/store/sessions.ts';
 import { Store } from '../../../src/core/store/store.ts';
 import { buildNodeProgram } from '../../support/nodeProgram.ts';
+import { openRegistry } from '../../support/runtimes.ts';
 import { wasmFile } from '../store/support/values.ts';
 
 const kills = Number(process.env['HOLDFAST_KILLS'] ?? 10);
@@ -104,7 +107,42 @@ describe('Chats of windows that are killed', function () {
       rmSync(temporary, { recursive: true, force: true });
     }
   });
+
+  it('are taken on by a window that follows them, within two seconds', async () => {
+    const temporary = mkdtempSync(join(tmpdir(), 'holdfast-kills-'));
+    const folder = join(temporary, 'store');
+    const chat = ulid();
+    const owner = new ChattyWindow(await bundle(temporary), folder, 'owner', [chat]);
+    let store: Store | null = null;
+    try {
+      await owner.until(2);
+      store = await Store.open({ folder, wasm: wasmFile, checkpointWorkerFile: null, windowId: ulid() });
+      const registry = openRegistry(store, silentModel);
+      const runtime = await registry.open(chat);
+      while (runtime.state.owner === 'here') await pause(1); // it lets go between its turns
+      await owner.kill();
+      const killedAt = performance.now();
+      assert.equal(runtime.state.owner, 'elsewhere', 'it died while it wrote');
+      while (runtime.state.owner === 'elsewhere') await pause(10);
+      const took = performance.now() - killedAt;
+      assert.ok(took < 2000, `it took ${took} ms`);
+      await registry.shutDown();
+    } finally {
+      await owner.kill();
+      await store?.close();
+      rmSync(temporary, { recursive: true, force: true });
+    }
+  });
 });
+
+const silentModel: ChatModel = {
+  id: 'silent',
+  name: 'silent',
+  // eslint-disable-next-line require-yield
+  async *stream() {
+    throw new Error('Nobody asks here.');
+  },
+};
 
 function bundle(folder: string): Promise<string> {
   return buildNodeProgram(folder, 'chattyWindow', 'test/core/lifecycle/chattyWindow.ts');

@@ -1,7 +1,7 @@
 /** What users and accidents do, each with what must come of it. */
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
-import { ownerCheckMs } from '../../../src/core/runtime/registry.ts';
+import { ownerGlanceMs } from '../../../src/core/runtime/ownerWatch.ts';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import { getLease } from '../../../src/core/store/leases.ts';
 import { forksOf } from '../../../src/core/store/forks.ts';
@@ -337,7 +337,7 @@ const crash: Step = async (stage, place) => {
     if (chat.writer === window.id) chat.writer = null;
   }
   // Others look now and then whether the window they follow still lives.
-  for (const other of stage.live) other.timers.pass(ownerCheckMs);
+  for (const other of stage.live) other.timers.pass(ownerGlanceMs);
 };
 
 const crashAndRestart: Step = async (stage, place) => {

@@ -238,6 +238,7 @@ export class World {
         start: null,
         host: 'host',
         isRunning: (pid) => !this.#deadProcesses.has(pid),
+        isInUse: (pid) => !this.#deadProcesses.has(pid),
       },
     });
   }

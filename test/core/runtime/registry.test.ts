@@ -1,7 +1,7 @@
 /** When runtimes are given back, and what must never be taken. Time passes when the test says so. */
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
-import { ownerCheckMs } from '../../../src/core/runtime/registry.ts';
+import { ownerCheckMs } from '../../../src/core/runtime/ownerWatch.ts';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import type { ReclaimedPayload } from '../../../src/core/runtime/hooks.ts';
 import { RefusedError } from '../../../src/core/runtime/problems.ts';
@@ -193,8 +193,10 @@ describe('The registry of runtimes', () => {
     await assert.rejects(mirror.send(ulid(), 'Me too'), /another window/);
     kit.model.play({ type: 'text', text: ' and followed' });
     await viewer.shows((state) => state.messages.at(-1)?.text === 'Begun and followed');
-    isFirstAlive = false; // as after a kill: nothing of it is released
-    other.timers.pass(ownerCheckMs);
+    isFirstAlive = false; // nothing of it is released, and its process id is another process's now: a glance shows nothing
+    other.timers.pass(ownerCheckMs - 1);
+    assert.equal(viewer.state.owner, 'elsewhere');
+    other.timers.pass(1);
     await viewer.shows((state) => state.owner === 'here' && state.messages.at(-1)?.status === 'interrupted');
     await mirror.send(ulid(), 'Now me');
     kit.model.play({ type: 'text', text: 'x' });

@@ -315,6 +315,23 @@ describe('presence', () => {
     assert.deepEqual(fs.readdirSync(path.join(folder, 'windows')), []);
   });
 
+  it('at a glance is that of any process with its id: what a glance cannot tell counts as alive', () => {
+    const folder = makeFolder();
+    const own = presence(folder, 'own', systemProbe());
+    const windows = [
+      presence(folder, 'living', systemProbe()),
+      presence(folder, 'gone', probe({ pid: 2 ** 22 + 1 })),
+      presence(folder, 'recycled', probe({ start: '1' })),
+      presence(folder, 'far', probe({ pid: 2 ** 22 + 1, host: 'elsewhere' })),
+    ];
+    for (const one of windows) one.start();
+    const look = (): boolean[] => ['living', 'gone', 'recycled', 'far'].map((id) => own.seemsAlive(id));
+    assert.deepEqual(look(), [true, true, true, true], 'none was looked at yet');
+    for (const id of ['living', 'gone', 'recycled', 'far']) own.isAlive(id);
+    assert.deepEqual(look(), [true, false, true, true]);
+    for (const one of windows) one.stop();
+  });
+
   it('on another host ends after 60 s of our clock without a change', () => {
     const folder = makeFolder();
     let time = 0;

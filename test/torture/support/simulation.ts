@@ -80,6 +80,7 @@ export class Simulation {
       start: windowId,
       host: 'here',
       isRunning: (_, start) => start !== null && this.#alive.has(start),
+      isInUse: (pid) => [...this.#alive].some((id) => id.startsWith(`window-${pid}-`)),
     };
     const { engine, wasm } = this.#world;
     const opening = Store.open({
