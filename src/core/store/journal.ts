@@ -35,10 +35,10 @@ export class Journal {
   }
 
   /**
-   * The bytes behind `position`, `most` at most (but never zero if there are some). Valid until the next call.
+   * The bytes from `position` to `end`, an offset in the file; absent: to its end. Valid until the next call.
    */
-  readNew(size = this.status().size): Buffer {
-    const length = size - this.position;
+  readNew(end = this.status().size): Buffer {
+    const length = end - this.position;
     if (length <= 0) return Buffer.alloc(0);
     const target = this.#reserve(length);
     const count = this.#files.read(this.descriptor, target, this.position);

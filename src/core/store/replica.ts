@@ -10,6 +10,9 @@ import { decodePayload, type Frame, type Payload } from './frame.ts';
 import { Journal, type JournalAccess } from './journal.ts';
 import type { Database } from './openDatabase.ts';
 
+/** Bytes of journal in memory at a time: it may be long when a store is opened. */
+const pieceSize = 1 << 20;
+
 /**
  * The journal this window reads is no longer the store's: it was deleted, cut short, or the next one is gone because this
  * window slept through a generation. The window opens anew. Internal; users of the store never see it.
@@ -135,7 +138,7 @@ export class Replica {
    */
   catchUp(budget = Number.POSITIVE_INFINITY): boolean {
     const deadline = budget === Number.POSITIVE_INFINITY ? budget : this.#options.clock() + budget;
-    for (;;) {
+    for (let piece = pieceSize; ;) {
       const { size, links } = this.#journal.status();
       if (size < this.#journal.position) throw new DisplacedError('truncated');
       if (size === this.#journal.position) {
@@ -143,14 +146,18 @@ export class Replica {
         return false;
       }
       const before = this.#journal.position;
-      const sealedBy = this.#applyLines(this.#journal.readNew(size), deadline);
+      const end = Math.min(size, before + piece);
+      const sealedBy = this.#applyLines(this.#journal.readNew(end), deadline);
       if (sealedBy !== null) {
         if (this.#journal.generation === this.#options.lastGeneration) {
           this.#isAtLastSeal = true;
           return false;
         }
         this.#move(sealedBy);
-      } else if (this.#journal.position === before) return false; // a write in progress
+      } else if (this.#journal.position === before) {
+        if (end === size) return false; // a write in progress
+        piece *= 2; // not the whole of a line: garbage may be long
+      }
       if (this.#options.clock() > deadline) return true;
     }
   }

@@ -327,6 +327,35 @@ describe('store', function () {
     assert.throws(() => store.read(() => undefined), { reason: 'closed' });
   });
 
+  it('reads a journal in pieces, across what is longer than a piece and counts for nobody', async () => {
+    const folder = makeFolder();
+    const store = await openStore({ folder });
+    const session = await addChat(store);
+    const expected: string[] = [];
+    const fill = async (): Promise<void> => {
+      for (let count = 0; count < 12; count++) {
+        const text = `${count} ${'word '.repeat(40_000)}`;
+        await store.write(addText(session.id, text));
+        expected.push(text);
+      }
+    };
+    await fill();
+    fs.appendFileSync(journalOf(folder), `\n${'x'.repeat(3 << 20)}\n`);
+    await fill();
+    const { size } = fs.statSync(journalOf(folder));
+    let longestRead = 0;
+    const files: FileLayer = {
+      ...nodeFiles,
+      read(descriptor, target, position) {
+        longestRead = Math.max(longestRead, target.length);
+        return nodeFiles.read(descriptor, target, position);
+      },
+    };
+    const opened = await openStore({ folder, files });
+    assert.deepEqual(textsOf(opened, session.id), expected);
+    assert.ok(size > 7_500_000 && longestRead <= 4 << 20, `${longestRead} of ${size} bytes at once`);
+  });
+
   it('loads every earlier change when the journal is cut at any byte', async () => {
     const folder = makeFolder();
     const store = await openStore({ folder });
