@@ -1,4 +1,5 @@
 /** `holdfast`: the chats from a terminal, built to dist/cli.cjs. Decides exit codes; the verbs do the work. */
+import { setFlagsFromString } from 'node:v8';
 import { Appender, AppendError } from './append.ts';
 import { ask, type AskEnding } from './ask.ts';
 import { parseCommand, usage, UsageError, type Command } from './arguments.ts';
@@ -90,13 +91,17 @@ async function runCommand(command: Command, program: Program): Promise<number> {
   }
 }
 
-/** A command that only reads the store; `use` says whether all could be read. */
+/**
+ * A command that only reads the store, however large that is; `use` says whether all could be read. What it has read is garbage
+ * at once: V8 would let more of that gather than the whole state takes, unless it is told to prefer memory to speed.
+ */
 async function runReading(
   { folder }: Command,
   program: Program,
   use: (store: Store) => Promise<boolean>,
 ): Promise<number> {
   if (lookInto(folder) === 'nothing') throw new StoreUnavailableError(folder, 'it holds no chats');
+  setFlagsFromString('--optimize-for-size');
   const isWhole = await withStore({ program, folder, output, makesCheckpoints: false }, use);
   return isWhole ? exitCodes.done : exitCodes.failed;
 }
