@@ -31,7 +31,12 @@ const suites: readonly Suite[] = [
   }),
   mocha(browser, { name: 'webview', testLimit: 60, suiteLimit: 600, jobs: 2 }),
   { name: 'extension', needsBuild: true, needs: anyVscode, run: runExtensionSuite },
-  mocha(browserHostedVscode, { name: 'e2e', testLimit: 180, suiteLimit: 1800 }),
+  mocha(browserHostedVscode, {
+    name: 'e2e',
+    testLimit: 180,
+    suiteLimit: 1800,
+    hooks: 'test/e2e/sharedEditor.ts',
+  }),
   mocha(nothing, { name: 'torture', testLimit: 180, suiteLimit: 900 }),
 ];
 

@@ -16,6 +16,9 @@ import { Disposables } from './disposables.ts';
 /** How many recent chats are offered when it cannot be told what a panel showed. */
 const offeredChats = 10;
 
+/** Milliseconds that a window has to let its panels go when it is reloaded; an extension host gets five seconds for it. */
+const handOverPatience = 8_000;
+
 export class ChatPanels implements vscode.WebviewPanelSerializer, vscode.Disposable {
   readonly #services: ChatPanelServices;
   readonly #panels = new Set<ChatPanel>();
@@ -81,7 +84,7 @@ export class ChatPanels implements vscode.WebviewPanelSerializer, vscode.Disposa
   async find(place: PanelPlace): Promise<{ panelId: string; content: PanelContent }> {
     try {
       const { routes } = await this.#services.core.get();
-      const match = routes.match(place);
+      const match = await routes.match(place, handOverPatience);
       if (match.kind === 'one' && (await routes.claim(panelIdOf(match.route)))) {
         return { panelId: panelIdOf(match.route), content: { sessionId: match.route.sessionId } };
       }

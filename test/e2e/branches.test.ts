@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import type { ChatPanel } from '../support/vscode/chatPanel.ts';
 import { chatPanel } from '../support/vscode/chatPanel.ts';
 import { until } from '../support/vscode/until.ts';
-import { Editor, openNewChat } from './editor.ts';
+import { type Editor, openNewChat } from './editor.ts';
+import { sharedEditor } from './sharedEditor.ts';
 
 describe('A conversation branches', () => {
   let editor: Editor;
-  before(async () => {
-    editor = await Editor.start();
+  beforeEach(async () => {
+    editor = await sharedEditor();
   });
-  after(() => editor.stop());
 
   it('from a message into a tab of its own, and by an edited prompt in its place; each way leads back', async () => {
     const { window, panel } = await openNewChat(editor);
@@ -61,7 +61,6 @@ describe('A conversation branches', () => {
     await shows(restored, ['First question', 'First answer.', 'Another way', 'It goes on.']);
     await restored.frame.getByRole('button', { name: 'Previous branch' }).click();
     await shows(restored, ['First question', 'First answer.', 'Secnod question', 'An answer to a typo.']);
-    await window.close();
   });
 
   async function ask(panel: ChatPanel, question: string, answer: string): Promise<void> {

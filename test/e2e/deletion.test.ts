@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { chatPanel } from '../support/vscode/chatPanel.ts';
 import { until } from '../support/vscode/until.ts';
 import type { VscodeWindow } from '../support/vscode/window.ts';
-import { Editor, openNewChat } from './editor.ts';
+import { type Editor, openNewChat } from './editor.ts';
+import { sharedEditor } from './sharedEditor.ts';
 
 describe('Delete Permanently', () => {
   let editor: Editor;
-  before(async () => {
-    editor = await Editor.start();
+  beforeEach(async () => {
+    editor = await sharedEditor();
   });
-  after(() => editor.stop());
 
   it('asks, can be taken back for ten seconds, and then leaves nothing of the chat', async () => {
     const { window, panel } = await openNewChat(editor);
@@ -40,7 +40,6 @@ describe('Delete Permanently', () => {
     await startDeletion(window, 'Delete Permanently');
     await window.editorTabs('Remember the word').waitFor({ state: 'detached', timeout: 30_000 });
     await until(() => isKept().length === 0, { what: 'the words to leave every file', timeout: 60_000 });
-    await window.close();
   });
 });
 

@@ -1,11 +1,14 @@
 /** A VS Code with the extension installed, on a copy of the sample workspace, and a model server it is configured for. */
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { closeBrowser, launchBrowser } from '../support/vscode/browser.ts';
 import { chatPanel, openChat, type ChatPanel } from '../support/vscode/chatPanel.ts';
 import { installExtension } from '../support/vscode/install.ts';
 import { startServer, type Server } from '../support/vscode/server.ts';
-import type { Settings } from '../support/vscode/settings.ts';
+import { type Settings, quietSettings, writeSettings } from '../support/vscode/settings.ts';
+import { until } from '../support/vscode/until.ts';
 import { openWindow, type VscodeWindow } from '../support/vscode/window.ts';
 import { copySampleWorkspace, scratchDirectory, type Scratch } from '../support/vscode/workspace.ts';
 import { startModelServer, type ModelServer } from '../support/modelServer.ts';
@@ -17,12 +20,19 @@ export class Editor {
   folder: string;
   /** Keeps what VS Code stores in the browser: open editors and webview state outlive a window of it. */
   context: BrowserContext;
+  /** Which of the windows are open, in the order of their opening. */
+  get windows(): readonly VscodeWindow[] {
+    return this.#windows.filter(({ page }) => !page.isClosed());
+  }
   readonly #browser: Browser;
   readonly #scratch: Scratch;
+  #settings: Settings;
+  #windows: VscodeWindow[] = [];
   #workspaces = 0;
 
   private constructor(parts: {
     server: Server;
+    settings: Settings;
     models: ModelServer;
     folder: string;
     browser: Browser;
@@ -30,6 +40,7 @@ export class Editor {
     scratch: Scratch;
   }) {
     this.server = parts.server;
+    this.#settings = parts.settings;
     this.models = parts.models;
     this.folder = parts.folder;
     this.context = parts.context;
@@ -37,14 +48,9 @@ export class Editor {
     this.#scratch = parts.scratch;
   }
 
-  /** `offline`: no provider is configured, so that the offline guide answers. */
+  /** Most tests share one (`sharedEditor`); a test that needs another extension beside ours starts its own. */
   static async start(
-    options: {
-      offline?: boolean;
-      settings?: Settings;
-      /** Puts another extension beside ours. */
-      install?: (extensionsDirectory: string) => Promise<void>;
-    } = {},
+    options: { settings?: Settings; install?: (extensionsDirectory: string) => Promise<void> } = {},
   ): Promise<Editor> {
     const scratch = scratchDirectory('holdfast-e2e-');
     const models = await startModelServer();
@@ -52,18 +58,15 @@ export class Editor {
     const extensionsDirectory = join(scratch.path, 'extensions');
     await installExtension(extensionsDirectory);
     await options.install?.(extensionsDirectory);
-    const providers = [{ name: 'Test', baseUrl: models.baseUrl, models: ['test-model'] }];
+    const settings = options.settings ?? {};
     const server = await startServer({
       directory: join(scratch.path, 'server'),
       extensionsDirectory,
-      settings: {
-        ...(options.offline === true ? {} : { 'holdfast.providers': providers }),
-        ...options.settings,
-      },
+      settings: { ...providerSettings(models), ...settings },
     });
     const browser = await launchBrowser();
     const context = await browser.newContext();
-    return new Editor({ server, models, folder, browser, context, scratch });
+    return new Editor({ server, settings, models, folder, browser, context, scratch });
   }
 
   /** Closes all windows and forgets what VS Code keeps in the browser: the next window has no tabs. */
@@ -72,10 +75,35 @@ export class Editor {
     this.context = await this.#browser.newContext();
   }
 
-  /** No panel of an earlier test comes back. The workspace is a new one, because a panel whose window died is opened again in its own. */
-  async startAfresh(): Promise<void> {
+  /**
+   * No panel of an earlier test comes back. The workspace is a new one, because a panel whose window died is opened
+   * again in its own. `settings` are added to a provider that answers, or replace it.
+   */
+  async startAfresh(settings: Settings = {}): Promise<void> {
     await this.forgetPanels();
     this.folder = this.copyWorkspace();
+    this.#settings = settings;
+    writeSettings(this.server.userDataDirectory, {
+      ...quietSettings,
+      ...providerSettings(this.models),
+      ...settings,
+    });
+  }
+
+  /**
+   * A window without tabs: the one that the test before left open, if it has these settings, else a new one. A window
+   * takes ten seconds to open, so a test that did it no harm leaves its own.
+   */
+  async calmWindow(settings: Settings = {}): Promise<VscodeWindow> {
+    const [left, ...others] = this.windows;
+    if (left !== undefined && others.length === 0 && isDeepStrictEqual(settings, this.#settings)) {
+      await left.runCommand('View: Close All Editors');
+      await until(async () => (await left.editorTabs().count()) === 0, { what: 'all tabs to be closed' });
+      await left.runCommand('Notifications: Clear All Notifications');
+      return left;
+    }
+    await this.startAfresh(settings);
+    return this.openWindow();
   }
 
   /** Another copy of the sample workspace, for a window on a folder of its own. */
@@ -83,8 +111,15 @@ export class Editor {
     return copySampleWorkspace(this.#scratch.path, `workspace-${++this.#workspaces}`);
   }
 
-  openWindow(folder = this.folder): Promise<VscodeWindow> {
-    return openWindow(this.context, this.server, { folder });
+  /** An empty folder that goes with the editor: while its hosts live, they may still write. */
+  newFolder(): string {
+    return mkdtempSync(join(this.#scratch.path, 'folder-'));
+  }
+
+  async openWindow(folder = this.folder): Promise<VscodeWindow> {
+    const window = await openWindow(this.context, this.server, { folder });
+    this.#windows = [...this.windows, window];
+    return window;
   }
 
   /** The panel in front of that window. */
@@ -109,10 +144,21 @@ export class Editor {
   }
 }
 
-/** A window with a new chat in front. */
-export async function openNewChat(editor: Editor): Promise<{ window: VscodeWindow; panel: ChatPanel }> {
-  await editor.startAfresh();
-  const window = await editor.openWindow();
+/** The model that `models` answers as. */
+const model = 'test-model';
+
+function providerSettings(models: ModelServer): Settings {
+  return { 'holdfast.providers': [{ name: 'Test', baseUrl: models.baseUrl, models: [model] }] };
+}
+
+/** A window with a new chat in front, and no other tab. */
+export async function openNewChat(
+  editor: Editor,
+  settings: Settings = {},
+): Promise<{ window: VscodeWindow; panel: ChatPanel }> {
+  const window = await editor.calmWindow(settings);
   const panel = await openChat(window);
+  // On a busy machine the editor reads its settings after the panel is there, and until then the offline guide answers.
+  if (!('holdfast.providers' in settings)) await panel.modelPicker.filter({ hasText: model }).waitFor();
   return { window, panel };
 }

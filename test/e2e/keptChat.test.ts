@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { chatPanel, openChat } from '../support/vscode/chatPanel.ts';
 import { extensionHostRestarted, killExtensionHost } from '../support/vscode/extensionHost.ts';
-import { Editor, openNewChat } from './editor.ts';
+import { type Editor, openNewChat } from './editor.ts';
+import { sharedEditor } from './sharedEditor.ts';
 
 describe('A chat is kept', () => {
   let editor: Editor;
-  before(async () => {
-    editor = await Editor.start();
+  beforeEach(async () => {
+    editor = await sharedEditor();
   });
-  after(() => editor.stop());
 
   it('through a killed extension host, a reload, archiving, another reload and reopening', async () => {
     const { window, panel } = await openNewChat(editor);
@@ -78,7 +78,6 @@ describe('A chat is kept', () => {
     assert.equal(await reopened.status('Assistant', ['complete']), 'complete');
     const shown = await reopened.textOf(reopened.lastMessage('Assistant'));
     assert.ok(shown.includes(text.trim()), 'the text differs from what the server sent');
-    await window.close();
   });
 
   it('on Reload Window: the panel is back with its transcript, its draft and its scroll position', async () => {
@@ -108,11 +107,10 @@ describe('A chat is kept', () => {
         }),
       before,
     );
-    await window.close();
   });
 
   it('when the server answers 500 or refuses: a clear state, the prompt kept, and Retry works', async () => {
-    const { window, panel } = await openNewChat(editor);
+    const { panel } = await openNewChat(editor);
     await panel.send('Will this fail?');
     (await editor.models.waitForRequest()).fail(500, { error: { message: 'Out of order' } });
     await panel.status('Assistant', ['error']);
@@ -130,19 +128,17 @@ describe('A chat is kept', () => {
     await third.finish();
     await panel.answerContains('Not any more.');
     assert.deepEqual(third.body.messages.filter(({ role }) => role !== 'system').length, 1);
-    await window.close();
   });
 });
 
 describe('Without a language model', () => {
   let editor: Editor;
-  before(async () => {
-    editor = await Editor.start({ offline: true });
+  beforeEach(async () => {
+    editor = await sharedEditor();
   });
-  after(() => editor.stop());
 
   it('the offline guide answers a question about the workspace with a link that opens the right line', async () => {
-    const { window, panel } = await openNewChat(editor);
+    const { window, panel } = await openNewChat(editor, { 'holdfast.providers': [] });
     await panel.send('Where is the rental price calculated?');
     await panel.status('Assistant', ['complete'], 60_000);
     const cards = await panel.toolCards().count();
@@ -152,7 +148,6 @@ describe('Without a language model', () => {
     await link.click();
     await window.editorTabs('pricing.ts').waitFor();
     await window.statusBarItem(new RegExp(`Ln ${line},`)).waitFor();
-    await window.close();
   });
 });
 

@@ -10,13 +10,16 @@ import { insertSession } from '../../src/core/store/sessions.ts';
 import { aMessage, aSession, wasmFile } from '../core/store/support/values.ts';
 import { chatPanel } from '../support/vscode/chatPanel.ts';
 import { until } from '../support/vscode/until.ts';
-import { Editor } from './editor.ts';
+import type { Editor } from './editor.ts';
+import { sharedEditor } from './sharedEditor.ts';
 
 describe('A chat folder opened beside ones own', () => {
   let editor: Editor;
   let other: string;
+  beforeEach(async () => {
+    editor = await sharedEditor();
+  });
   before(async () => {
-    editor = await Editor.start();
     other = mkdtempSync(join(tmpdir(), 'holdfast-other-'));
     const options = { folder: other, wasm: wasmFile, checkpointWorkerFile: null, windowId: 'elsewhere' };
     const store = await Store.open(options);
@@ -30,25 +33,18 @@ describe('A chat folder opened beside ones own', () => {
     });
     await store.close();
   });
-  after(async () => {
-    await editor.stop();
-    rmSync(other, { recursive: true, force: true });
-  });
+  after(() => rmSync(other, { recursive: true, force: true }));
 
   it('is listed and read over a reload, its chat is brought in, and it is missed when it is gone', async () => {
     const before = fingerprint(other);
-    const window = await editor.openWindow();
+    const window = await editor.calmWindow();
     const tree = window.page.locator('.sidebar').getByRole('tree', { name: 'Chats' });
     const row = (name: RegExp) => tree.getByRole('treeitem', { name });
     await window.page.locator('.activitybar').getByRole('tab', { name: 'Holdfast' }).click();
 
     await window.runCommand('Holdfast: Open Another Chat Folder');
-    const dialog = window.page.locator('.quick-input-widget').filter({ hasText: 'read-only' });
-    const input = dialog.locator('input.input');
-    // The dialog writes a folder of its own first.
-    await until(async () => (await input.inputValue()).startsWith('/'), { what: 'the dialog to be there' });
-    await input.fill(`${other}/`);
-    await dialog.getByRole('button', { name: 'Open Read-Only' }).click();
+    await window.page.locator('.quick-input-widget').filter({ hasText: 'read-only' }).waitFor();
+    await window.chooseFolder(other, 'Open Read-Only');
     const root = row(new RegExp(basename(other)));
     await root.click();
     await row(/Chat of another profile/).click();
@@ -85,7 +81,6 @@ describe('A chat folder opened beside ones own', () => {
       what: 'the own chat only',
     });
     assert.equal(await row(/A second one/).count(), 0);
-    await window.close();
   });
 });
 

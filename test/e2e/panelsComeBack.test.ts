@@ -7,14 +7,14 @@ import { dumpTables } from '../core/store/support/dump.ts';
 import { chatPanel, openChat } from '../support/vscode/chatPanel.ts';
 import { extensionHostRestarted, killExtensionHost } from '../support/vscode/extensionHost.ts';
 import { until } from '../support/vscode/until.ts';
-import { Editor, openNewChat } from './editor.ts';
+import { type Editor, openNewChat } from './editor.ts';
+import { sharedEditor } from './sharedEditor.ts';
 
 describe('A panel comes back', () => {
   let editor: Editor;
-  before(async () => {
-    editor = await Editor.start();
+  beforeEach(async () => {
+    editor = await sharedEditor();
   });
-  after(() => editor.stop());
 
   it('live, without a reload, when the host was killed and started itself again, twice, and a third time by hand; and it goes on', async () => {
     const { window, panel } = await openNewChat(editor);
@@ -63,7 +63,6 @@ describe('A panel comes back', () => {
     assert.equal(await restored.status('Assistant', ['interrupted'], 60_000), 'interrupted');
     await restored.answerContains('As far as this.');
     await restored.button('Continue').waitFor();
-    await window.close();
   });
 
   it('behind the chat that the user has begun meanwhile', async () => {
@@ -82,7 +81,6 @@ describe('A panel comes back', () => {
     assert.equal(await begun.draft(), 'A new thought');
     await next.page.keyboard.type(' goes on');
     await until(async () => (await begun.draft()) === 'A new thought goes on', { what: 'the words typed' });
-    await next.close();
   });
 
   it('in the next window when its window was closed in the middle of an answer', async () => {
@@ -96,16 +94,7 @@ describe('A panel comes back', () => {
     const restored = await openChat(next, 'Holdfast: Open Last Chat');
     await restored.messages('Assistant').filter({ hasText: 'Up to here.' }).waitFor({ timeout: 60_000 });
     assert.equal(await restored.status('Assistant', ['interrupted'], 60_000), 'interrupted');
-    await next.close();
   });
-});
-
-describe('A panel comes back', () => {
-  let editor: Editor;
-  before(async () => {
-    editor = await Editor.start();
-  });
-  after(() => editor.stop());
 
   it('after each of three restarts without anybody touching it, and no row has changed', async () => {
     const { window, panel } = await openNewChat(editor);

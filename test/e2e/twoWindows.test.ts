@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { chatPanel, openChat, type ChatPanel } from '../support/vscode/chatPanel.ts';
 import { killExtensionHost } from '../support/vscode/extensionHost.ts';
-import { Editor, openNewChat } from './editor.ts';
+import { type Editor, openNewChat } from './editor.ts';
+import { sharedEditor } from './sharedEditor.ts';
 
 describe('A chat that another window writes', () => {
   let editor: Editor;
-  before(async () => {
-    editor = await Editor.start();
+  beforeEach(async () => {
+    editor = await sharedEditor();
   });
-  after(() => editor.stop());
 
   it('is followed live and read-only, and goes on here when the other window is gone', async () => {
     const { window: first, panel: writer } = await openNewChat(editor);
@@ -34,11 +34,10 @@ describe('A chat that another window writes', () => {
     await next.send('Please do.');
     await next.finish();
     await follower.answerContains('Please do.');
-    await second.close();
   });
 
   it('is taken over in the middle of its answer: the text is kept, and the other window follows', async () => {
-    const { window: first, panel: writer } = await openNewChat(editor);
+    const { panel: writer } = await openNewChat(editor);
     await writer.send('Whose chat is this?');
     const request = await editor.models.waitForRequest();
     await request.send('Mine, says the first window');
@@ -59,7 +58,6 @@ describe('A chat that another window writes', () => {
     await writer.answerContains('Here it is.');
     assert.deepEqual(await shownIn(writer), await shownIn(taker));
     await second.close();
-    await first.close();
   });
 
   it('in another folder goes on here by itself when the host that writes it is killed in the middle of an answer', async () => {

@@ -3,6 +3,7 @@
  * claims the routes of its panels. One that goes in order gives them free; one that is killed leaves claims of a dead window,
  * and so tells the next host which panels were open at that moment.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Session } from '../session/model.ts';
 import { chatTitle } from '../session/title.ts';
 import {
@@ -18,12 +19,16 @@ import {
   repointRoute,
   saveRoute,
   workspaceRouteKey,
+  type IsWindowAlive,
   type Route,
 } from '../store/routes.ts';
 import { getSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadTransaction } from '../store/transaction.ts';
 import { matchLostPanel, type PanelMatch } from './lostPanel.ts';
+
+/** Milliseconds between two looks whether the window before has let its panels go. */
+const handOverLookMs = 100;
 
 /** What a panel is known by when its state is lost. */
 export interface PanelPlace {
@@ -121,10 +126,24 @@ export class PanelRoutes {
       );
   }
 
-  /** What a tab whose title and column are all that is left may have been. */
-  match(place: PanelPlace): PanelMatch {
+  /**
+   * What a tab whose title and column are all that is left may have been. A window that is being reloaded goes a while after
+   * the new one has come, and shows its panels that long: the one that fits is waited for, `patience` milliseconds at most.
+   */
+  async match(place: PanelPlace, patience: number): Promise<PanelMatch> {
+    const end = performance.now() + patience;
+    for (;;) {
+      const match = this.#matchNow(place, this.#isWindowAlive);
+      if (match.kind === 'one' || performance.now() >= end) return match;
+      const isHeld = this.#matchNow(place, () => false).kind === 'one';
+      if (!isHeld) return match;
+      await pause(handOverLookMs);
+    }
+  }
+
+  #matchNow(place: PanelPlace, isWindowAlive: IsWindowAlive): PanelMatch {
     const { store, workspaceUri } = this.#options;
-    return store.read((reader) => matchLostPanel(reader, { ...place, workspaceUri }, this.#isWindowAlive));
+    return store.read((reader) => matchLostPanel(reader, { ...place, workspaceUri }, isWindowAlive));
   }
 
   readonly #isWindowAlive = (windowId: string): boolean => this.#options.store.isWindowAlive(windowId);

@@ -37,7 +37,7 @@ describe('What others lost, a chat here keeps', function () {
     window.kill([id]);
     const next = await world.start();
     const place = { title: runtime.session.title, viewColumn: 1 };
-    const match = next.routes.match(place);
+    const match = await next.routes.match(place, 0);
     assert.equal(match.kind, 'one');
     assert.ok(match.kind === 'one' && match.route.sessionId === id);
     assert.ok(await next.routes.claim(panel.id));
@@ -47,7 +47,7 @@ describe('What others lost, a chat here keeps', function () {
     const third = await world.start();
     await third.routes.record(ulid(), runtime.session, place);
     await third.routes.release();
-    assert.equal(third.routes.match(place).kind, 'many');
+    assert.equal((await third.routes.match(place, 0)).kind, 'many');
   });
 
   it('a window that missed the beginning of an answer, and more than a page before it, shows all of it', async () => {

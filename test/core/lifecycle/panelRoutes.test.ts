@@ -171,11 +171,21 @@ describe('The routes of panels', function () {
     await routes.record('p', session, place);
     const other = await world.start();
     const lost = { title: 'Bicycles', viewColumn: 2 };
-    assert.equal(routesOf(other).match(lost).kind, 'none', 'a live window shows it');
+    assert.equal((await routesOf(other).match(lost, 0)).kind, 'none', 'a live window shows it');
     await routes.release();
-    assert.equal(routesOf(other).match(lost).kind, 'one');
+    assert.equal((await routesOf(other).match(lost, 0)).kind, 'one');
     const elsewhere = new PanelRoutes({ store: other.store, workspaceUri: 'file:///v', now: () => now });
-    assert.equal(elsewhere.match(lost).kind, 'none');
+    assert.equal((await elsewhere.match(lost, 0)).kind, 'none');
+  });
+
+  it('wait for the panel that fits while the window before the reload still shows it, but not for any other', async () => {
+    await routes.record('p', await stored({ title: 'Bicycles' }), place);
+    const next = routesOf(await world.start());
+    const found = next.match({ title: 'Bicycles', viewColumn: 2 }, 20_000);
+    const other = next.match({ title: 'Trains', viewColumn: 2 }, 20_000);
+    assert.equal((await other).kind, 'none');
+    await routes.release();
+    assert.equal((await found).kind, 'one');
   });
 
   function routesOf({ store }: LiveWindow): PanelRoutes {

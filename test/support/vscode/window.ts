@@ -46,14 +46,17 @@ export class VscodeWindow {
 
   /**
    * Runs a command by its full title in the palette ("Holdfast: New Chat"). The palette's list is a snapshot: a
-   * command registered after it opened never shows, so it is opened again until the row is there.
+   * command registered after it opened never shows, so it is opened again until the row is there: soon at first,
+   * because a new window knows its commands within a second or two, and later with the patience that a busy machine needs.
    */
   async runCommand(title: string, timeout = 30_000): Promise<void> {
     const palette = this.page.locator('.quick-input-widget');
     const input = palette.locator('input.input');
     const row = palette.locator('.monaco-list-row').filter({ hasText: title }).first();
+    let patience = 0;
     await until(
       async () => {
+        patience += 500;
         await this.page.keyboard.press('F1');
         // On a busy machine the palette may be taken away again by what came before; then it is opened anew.
         if (
@@ -114,6 +117,23 @@ export class VscodeWindow {
     return text === undefined ? toasts : toasts.filter({ hasText: text });
   }
 
+  /** Answers the dialog for a folder, which is open, with this one. */
+  async chooseFolder(folder: string, button: string | RegExp): Promise<void> {
+    const dialog = this.page.locator('.quick-input-widget');
+    const input = dialog.locator('input.input');
+    const wanted = `${folder}/`;
+    // The dialog writes a folder of its own first, and only then takes another.
+    await until(async () => (await input.inputValue()).endsWith('/'), { what: 'the dialog to be ready' });
+    await until(
+      async () => {
+        if ((await input.inputValue()) !== wanted) await input.fill(wanted);
+        return (await input.inputValue()) === wanted && (await dialog.getByText('..').isVisible());
+      },
+      { what: `the dialog to be in ${folder}` },
+    );
+    await dialog.getByRole('button', { name: button }).click();
+  }
+
   modalDialog(): Locator {
     return this.page.locator('.monaco-dialog-box');
   }
@@ -142,9 +162,6 @@ export class VscodeWindow {
     await palette.waitFor({ state: 'hidden' });
   }
 }
-
-/** Milliseconds for one step in the palette. */
-const patience = 2_000;
 
 /** Whether a step of the browser's came about before its time was over. */
 async function inTime(step: Promise<unknown>): Promise<boolean> {
