@@ -3,7 +3,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { FakeHost, type FakeHostOptions } from './fakeHost.ts';
 import { testSessionId } from './builders.ts';
 import type { PageServer } from './pageServer.ts';
-import type { ThemeName } from './themes.ts';
+import { bodyClass, type ThemeName } from './themes.ts';
 
 export interface OpenOptions extends FakeHostOptions {
   readonly theme?: ThemeName;
@@ -57,6 +57,23 @@ export class PanelPage {
   distanceToEnd(): Promise<number> {
     return this.scroller.evaluate((element) =>
       Math.round(element.scrollHeight - element.clientHeight - element.scrollTop),
+    );
+  }
+
+  /** Switches in the open page, as the editor does when the user chooses another theme. */
+  async wearTheme(theme: ThemeName): Promise<void> {
+    const [file, name] = [`/theme.css?theme=${theme}`, bodyClass(theme)];
+    await this.page.evaluate(
+      ([href, className]) =>
+        new Promise<void>((resolve, reject) => {
+          const link = document.querySelector<HTMLLinkElement>('link[href^="/theme.css"]');
+          if (link === null) return reject(new Error('the page has no theme'));
+          document.body.className = className;
+          if (link.getAttribute('href') === href) return resolve();
+          link.onload = () => resolve();
+          link.href = href;
+        }),
+      [file, name] as const,
     );
   }
 

@@ -155,6 +155,8 @@ const themes: Readonly<Record<ThemeName, { readonly bodyClass: string; readonly 
   highContrast: { bodyClass: 'vscode-high-contrast', variables: highContrast },
 };
 
+export const themeNames: readonly ThemeName[] = ['dark', 'light', 'highContrast'];
+
 export function bodyClass(theme: ThemeName): string {
   return themes[theme].bodyClass;
 }
