@@ -4,8 +4,8 @@
  */
 import { SessionNotOwnedError } from './errors.ts';
 import { getLease } from './leases.ts';
-import { lineageMembers } from './lineage.ts';
-import { getMeta, listMeta, setMeta } from './meta.ts';
+import { lineageMembers, membersOfRoot, rootOf } from './lineage.ts';
+import { getMeta, listMeta } from './meta.ts';
 import type { ReadTransaction, RowReader, WriteTransaction } from './transaction.ts';
 
 export interface Deletion {
@@ -17,17 +17,23 @@ export interface Deletion {
 
 const tombstonePrefix = 'deleted:';
 
-/** What goes with each row of the chat, and what of others must not point to it any more. */
+/** A tombstone for each row of the chat. */
+const bury = `INSERT OR REPLACE INTO meta(key, value) SELECT '${tombstonePrefix}' || id, ? FROM (${membersOfRoot})`;
+
+/** The ids of the rows whose tombstones are of this change: that is in one frame, however often the chat was compacted. */
+const buried = `SELECT substr(key, ${tombstonePrefix.length + 1}) FROM meta WHERE key GLOB '${tombstonePrefix}*' AND value = ?`;
+
+/** What goes with the rows of the chat, and what of others must not point to them any more. */
 const removals: readonly string[] = [
-  'UPDATE messages SET copy_of = NULL WHERE copy_of IN (SELECT id FROM messages WHERE session_id = ?)',
-  'UPDATE sessions SET parent_id = NULL, edge = NULL, branched_after = NULL WHERE parent_id = ?',
-  'DELETE FROM messages WHERE session_id = ?',
-  'DELETE FROM drafts WHERE session_id = ?',
-  'DELETE FROM drafts WHERE key = ?',
-  'DELETE FROM memories WHERE source_session_id = ?',
-  'DELETE FROM routes WHERE session_id = ?',
-  'DELETE FROM leases WHERE session_id = ?',
-  'DELETE FROM sessions WHERE id = ?',
+  `UPDATE messages SET copy_of = NULL WHERE copy_of IN (SELECT id FROM messages WHERE session_id IN (${buried}))`,
+  `UPDATE sessions SET parent_id = NULL, edge = NULL, branched_after = NULL WHERE parent_id IN (${buried})`,
+  `DELETE FROM messages WHERE session_id IN (${buried})`,
+  `DELETE FROM drafts WHERE session_id IN (${buried})`,
+  `DELETE FROM drafts WHERE key IN (${buried})`,
+  `DELETE FROM memories WHERE source_session_id IN (${buried})`,
+  `DELETE FROM routes WHERE session_id IN (${buried})`,
+  `DELETE FROM leases WHERE session_id IN (${buried})`,
+  `DELETE FROM sessions WHERE id IN (${buried})`,
 ];
 
 /** Throws SessionNotOwnedError if another live window may write the chat. */
@@ -45,10 +51,11 @@ export function refuseForeignLease(reader: ReadTransaction, deletion: Deletion):
  */
 export function deleteLineage(writer: WriteTransaction, deletion: Deletion): void {
   refuseForeignLease(writer, deletion);
-  for (const member of lineageMembers(writer, deletion.sessionId)) {
-    for (const sql of removals) writer.run(sql, [member]);
-    setMeta(writer, `${tombstonePrefix}${member}`, String(writer.seq));
-  }
+  const root = rootOf(writer, deletion.sessionId);
+  if (lineageMembers(writer, root).length === 0) return;
+  const change = String(writer.seq);
+  writer.run(bury, [change, root]);
+  for (const sql of removals) writer.run(sql, [change]);
 }
 
 /** Whether the row was deleted and has not been brought back since. */

@@ -94,13 +94,13 @@ export function rootOf(reader: ReadTransaction, id: string): string {
   return ancestryOf(reader, id)[0] ?? id;
 }
 
+/**
+ * SQL of the ids of a chat's rows, of which its parameter is the root. Breadth first, so the root comes first; UNION drops a row that
+ * comes again, so a circle ends. For statements that change a chat as a whole, however many rows it has.
+ */
+export const membersOfRoot = `WITH RECURSIVE members(id) AS (SELECT id FROM sessions WHERE id = ? UNION SELECT s.id FROM members m JOIN sessions s ON s.parent_id = m.id WHERE s.edge = 'compaction') SELECT id FROM members`;
+
 /** Every row of the chat, also continuations that are not on the way to the tip, the root first; empty if it is not stored. */
 export function lineageMembers(reader: ReadTransaction, id: string): string[] {
-  const members = ancestryOf(reader, id).slice(0, 1);
-  for (const member of members) {
-    for (const { id: child } of continuationsOf(reader, member)) {
-      if (!members.includes(child)) members.push(child);
-    }
-  }
-  return members;
+  return reader.all(membersOfRoot, [rootOf(reader, id)]).map((row) => v.parse(v.string(), row['id']));
 }

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import * as zlib from 'node:zlib';
+import { ulid } from 'ulid';
 import { checkRows } from '../../../src/core/store/verify/checkRows.ts';
 import { deleteLineage, isDeleted } from '../../../src/core/store/deletion.ts';
 import { saveDraft } from '../../../src/core/store/drafts.ts';
@@ -13,7 +14,7 @@ import { listRoutes, makeRoute, saveRoute } from '../../../src/core/store/routes
 import { getSession, insertSession, listSessions, renameSession } from '../../../src/core/store/sessions.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { buildCheckpointWorker } from '../../support/checkpointWorker.ts';
-import { addChat, addText, makeFolder, openStore, textsOf } from './support/stores.ts';
+import { addChat, addText, filesWithoutSync, makeFolder, openStore, textsOf } from './support/stores.ts';
 import { aMessage, aSession } from './support/values.ts';
 
 const secret = 'Xylophone-4711';
@@ -111,6 +112,30 @@ describe('Delete Permanently', function () {
     const { seq } = store;
     await store.write((writer) => deleteLineage(writer, { sessionId: 'root', isOtherAlive }));
     assert.equal(store.seq, seq, 'a second time there is nothing to do');
+  });
+
+  it('is one change that fits its frame, however often the chat was compacted', async () => {
+    const store = await openStore({ files: filesWithoutSync });
+    const rows = Array.from({ length: 3000 }, () => ulid());
+    for (let from = 0; from < rows.length; from += 500) {
+      await store.write((writer) => {
+        for (const [index, id] of rows.slice(from, from + 500).entries()) {
+          const parentId = rows[from + index - 1] ?? null;
+          const edge = parentId === null ? null : 'compaction';
+          insertSession(writer, aSession({ id, parentId, edge }));
+        }
+      });
+    }
+    const kept = await addChat(store, ['stays']);
+    const tip = rows.at(-1) ?? '';
+    await store.write((writer) => deleteLineage(writer, { sessionId: tip, isOtherAlive }));
+    store.read((reader) => {
+      assert.deepEqual(
+        reader.all('SELECT id FROM sessions').map(({ id }) => id),
+        [kept.id],
+      );
+      assert.ok(rows.every((id) => isDeleted(reader, id)));
+    });
   });
 
   it('is refused while another live window may write the chat, not when that window is dead', async () => {
