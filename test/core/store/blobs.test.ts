@@ -5,9 +5,10 @@ import fc from 'fast-check';
 import { ulid } from 'ulid';
 import type { Message, ToolCall } from '../../../src/core/session/model.ts';
 import { unreadableContents } from '../../../src/core/session/text.ts';
+import { Blobs } from '../../../src/core/store/blobs.ts';
 import { splitLines } from '../../../src/core/store/chain.ts';
 import { getDraft, saveDraft } from '../../../src/core/store/drafts.ts';
-import { StoreError } from '../../../src/core/store/errors.ts';
+import { StoreError, StoreValueError } from '../../../src/core/store/errors.ts';
 import { nodeFiles, type FileLayer } from '../../../src/core/store/fileLayer.ts';
 import {
   appendMessageText,
@@ -225,6 +226,26 @@ describe('Large contents', function () {
     assert.deepEqual(textsOf(store, chat.id), ['before']);
     await store.write(addText(chat.id, large));
     assert.deepEqual(textsOf(store, chat.id), ['before', large]);
+  });
+
+  it('are written anew for another generation: what a lost frame named may go with its journal', async () => {
+    const { folder, windowId } = await openStore();
+    const blobs = new Blobs({ files: nodeFiles, folder, windowId, makeId: ulid });
+    const keeper = blobs.keeper();
+    const [first, again, later] = [1, 1, 2].map((generation) => keeper.keep([large], generation));
+    assert.equal(again, first);
+    assert.notEqual(later, first);
+    assert.deepEqual(blobs.read(later ?? ''), [large]);
+  });
+
+  it('that are not here are not stored: a message is never replaced by an empty one', async () => {
+    const { folder, chatId } = await makeLarge();
+    const store = await openStore({ folder });
+    const left = store.read((reader) => listMessages(reader, chatId, { contents: 'leave' }))[1];
+    assert.ok(left?.contents === 'left');
+    const copied = store.write((writer) => insertMessage(writer, { ...left, id: ulid() }));
+    await assert.rejects(copied, (error) => error instanceof StoreValueError);
+    assert.deepEqual(textsOf(store, chatId), ['before', large, 'after']);
   });
 
   it('of a draft are kept as well', async () => {

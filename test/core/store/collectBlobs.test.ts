@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { ulid } from 'ulid';
+import { Blobs } from '../../../src/core/store/blobs.ts';
 import { runCheckpoint } from '../../../src/core/store/checkpoint.ts';
 import { saveDraft } from '../../../src/core/store/drafts.ts';
 import { nodeFiles } from '../../../src/core/store/fileLayer.ts';
@@ -105,6 +107,51 @@ describe('A blob', function () {
     const again = await openWindow({ folder });
     assert.deepEqual(textsOf(again, chat.id), []);
     assert.equal((await verifyFolder(folder, wasmFile)).unnamedBlobs, 1);
+  });
+
+  it('that only the older snapshot names stays: it may be all that is left', async () => {
+    const store = await openWindow();
+    const chat = await addChat(store, [large]);
+    await checkpoints(store, 2);
+    await store.write((writer) => writer.run('DELETE FROM messages WHERE session_id = ?', [chat.id]));
+    await store.checkpoint();
+    const { folder, generation } = store;
+    await store.close();
+    assert.equal(blobsOf(store).length, 1);
+    // The newest snapshot and the journals are gone: the older one is opened, in which the message is not deleted yet.
+    for (const name of fs.readdirSync(folder)) {
+      const isOlder = name.startsWith(`state-${generation - 1}-`);
+      if (/^(state-|journal-|mark)/.test(name) && !isOlder) fs.rmSync(path.join(folder, name));
+    }
+    assert.deepEqual(textsOf(await openWindow({ folder }), chat.id), [large]);
+  });
+
+  it('that its window names just before it is found dead stays', async () => {
+    const folder = makeFolder();
+    const dying = await openStore({ folder, windowId: 'dying' });
+    const chat = await addChat(dying, ['small']);
+    const blobs = new Blobs({ files: nodeFiles, folder, windowId: 'dying', makeId: ulid });
+    const reference = await blobs.writeLater([large, '', '']);
+    const nameIt = (): Promise<void> =>
+      dying.write((writer) =>
+        writer.run(`UPDATE messages SET content = '', blob = ? WHERE session_id = ?`, [reference, chat.id]),
+      );
+    const engine = await loadEngine(fs.readFileSync(wasmFile));
+    let asked = 0;
+    const isWindowAlive = (windowId: string): boolean => {
+      if (windowId !== 'dying') return true;
+      asked += 1;
+      if (asked === 1) void nameIt();
+      return false;
+    };
+    const store = await openStore({
+      folder,
+      runCheckpoint: async (job) =>
+        runCheckpoint({ files: nodeFiles, engine, now: Date.now(), isWindowAlive }, job),
+    });
+    await checkpoints(store, 2);
+    assert.equal(asked, 1);
+    assert.deepEqual(textsOf(store, chat.id), [large]);
   });
 
   it('that was never named stays while its window lives, and goes when that is dead', async () => {

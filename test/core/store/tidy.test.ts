@@ -111,6 +111,63 @@ describe('The tidy', function () {
     );
   });
 
+  it('syncs files and names before the frame that names them', async () => {
+    const done: string[] = [];
+    const blobFiles = new Set<number>();
+    const files: FileLayer = {
+      ...nodeFiles,
+      open(file, mode) {
+        const descriptor = nodeFiles.open(file, mode);
+        if (path.basename(path.dirname(file)) === 'blobs') blobFiles.add(descriptor);
+        else blobFiles.delete(descriptor);
+        return descriptor;
+      },
+      append(descriptor, bytes) {
+        done.push(blobFiles.has(descriptor) ? 'written' : 'named');
+        return nodeFiles.append(descriptor, bytes);
+      },
+      async sync(descriptor) {
+        await nodeFiles.sync(descriptor);
+        if (blobFiles.has(descriptor)) done.push('synced');
+      },
+      async syncFolder(folder) {
+        await nodeFiles.syncFolder(folder);
+        if (path.basename(folder) === 'blobs') done.push('names synced');
+      },
+    };
+    const store = await openStore({ files });
+    await addChat(store, ['first '.repeat(2000), 'second '.repeat(2000)]);
+    done.length = 0;
+    assert.equal(await store.tidy(), 2);
+    assert.deepEqual(done, ['written', 'synced', 'written', 'synced', 'names synced', 'named']);
+  });
+
+  it('leaves a message as it is whose first part cannot be read, and moves the others', async () => {
+    const store = await openStore();
+    const chat = await addChat(store);
+    const message = aMessage(chat.id, {
+      role: 'assistant',
+      status: 'streaming',
+      text: 'first '.repeat(60_000),
+    });
+    await store.write((writer) => insertMessage(writer, message));
+    await store.write((writer) => appendMessageText(writer, message.id, 'second '.repeat(2000)));
+    const end = { status: 'complete', problem: null, usage: null, finishedAt: 9 } as const;
+    await store.write((writer) => finishMessage(writer, message.id, end));
+    await store.write(addText(chat.id, 'third '.repeat(2000)));
+    const [name = ''] = blobsOf(store);
+    const file = path.join(store.folder, 'blobs', name);
+    fs.renameSync(file, `${file}.away`);
+    assert.equal(await store.tidy(), 1);
+    const contents = store.read((reader) => listMessages(reader, chat.id)).map((row) => row.contents);
+    assert.deepEqual(contents, ['unreadable', 'here']);
+    fs.renameSync(`${file}.away`, file);
+    assert.deepEqual(textsOf(store, chat.id), [
+      `${message.text}${'second '.repeat(2000)}`,
+      'third '.repeat(2000),
+    ]);
+  });
+
   it('happens by itself at idle moments, in one of several windows, and ends with the window', async () => {
     const folder = makeFolder();
     const options = { folder, followInterval: 5, tidyInterval: 20, clock: () => performance.now() * 100 };
