@@ -5,7 +5,7 @@
  * Every sentence in it was said in the chat. Texts of errors are left out: they are no part of the conversation.
  */
 import * as v from 'valibot';
-import type { Message } from '../session/model.ts';
+import type { Message, ToolCall } from '../session/model.ts';
 
 const goalPrompts = 3;
 const mostFiles = 30;
@@ -15,30 +15,45 @@ const goalLength = 400;
 const decisionLength = 240;
 const stateLength = 1200;
 
-/** Empty for a chat without text. */
-export function digest(messages: readonly Message[]): string {
-  const said = messages.filter(
-    ({ active, status, role }) =>
-      active && status !== 'not_sent' && (role === 'user' || role === 'assistant'),
-  );
-  const prompts = said.filter(({ role, text }) => role === 'user' && text.trim() !== '');
-  const answers = said.filter(({ role, text }) => role === 'assistant' && text.trim() !== '');
-  const sections = [
-    section(
-      'Goal',
-      prompts.slice(0, goalPrompts).map(({ text }) => quote(text, goalLength)),
-    ),
-    section('Files touched', filesTouched(said)),
-    section('Decisions', decisions(said)),
-    section('Last state', [
-      ...prompts
-        .slice(goalPrompts)
-        .slice(-1)
-        .map(({ text }) => `User: ${quote(text, goalLength)}`),
-      ...answers.slice(-1).map(({ text }) => `Assistant: ${quote(text, stateLength)}`),
-    ]),
-  ];
-  return sections.filter((text) => text !== '').join('\n\n');
+/** Made message by message, oldest first, so that a long chat is never in memory as a whole. */
+export class Digest {
+  readonly #goals: string[] = [];
+  #lastPrompt: string | null = null;
+  #lastAnswer: string | null = null;
+  /** The files that tools were asked for, the latest last. */
+  readonly #files = new Set<string>();
+  /** Sentences in which the user ruled something or the assistant settled it. */
+  readonly #decisions = new Set<string>();
+
+  add({ active, status, role, text, toolCalls }: Message): void {
+    if (!active || status === 'not_sent' || (role !== 'user' && role !== 'assistant')) return;
+    for (const call of toolCalls) {
+      const path = fileOf(call);
+      if (path === null) continue;
+      this.#files.delete(path);
+      this.#files.add(path);
+    }
+    if (text.trim() === '') return;
+    for (const decision of decisionsIn(role, text)) this.#decisions.add(decision);
+    if (role === 'assistant') this.#lastAnswer = text;
+    else if (this.#goals.length < goalPrompts) this.#goals.push(quote(text, goalLength));
+    else this.#lastPrompt = text;
+  }
+
+  /** Empty for a chat without text. */
+  get text(): string {
+    const lastState = [
+      ...(this.#lastPrompt === null ? [] : [`User: ${quote(this.#lastPrompt, goalLength)}`]),
+      ...(this.#lastAnswer === null ? [] : [`Assistant: ${quote(this.#lastAnswer, stateLength)}`]),
+    ];
+    const sections = [
+      section('Goal', this.#goals),
+      section('Files touched', [...this.#files].slice(-mostFiles)),
+      section('Decisions', [...this.#decisions].slice(-mostDecisions)),
+      section('Last state', lastState),
+    ];
+    return sections.filter((text) => text !== '').join('\n\n');
+  }
 }
 
 function section(title: string, lines: readonly string[]): string {
@@ -56,16 +71,10 @@ function quote(text: string, limit: number): string {
 
 const pathArguments = v.object({ path: v.pipe(v.string(), v.trim(), v.nonEmpty()) });
 
-/** The files that tools were asked for, the latest last. */
-function filesTouched(messages: readonly Message[]): string[] {
-  const files = new Set<string>();
-  for (const call of messages.flatMap(({ toolCalls }) => toolCalls)) {
-    const parsed = v.safeParse(pathArguments, parseJson(call.arguments));
-    if (!parsed.success) continue;
-    files.delete(parsed.output.path);
-    files.add(parsed.output.path);
-  }
-  return [...files].slice(-mostFiles);
+/** Null: the tool was asked for no file. */
+function fileOf({ arguments: text }: ToolCall): string | null {
+  const parsed = v.safeParse(pathArguments, parseJson(text));
+  return parsed.success ? parsed.output.path : null;
 }
 
 /** A model may write malformed arguments; then it touched no file. */
@@ -82,16 +91,11 @@ const ruling = /\b(must|never|always|instead of|prefer|do not|don['’]t|keep|le
 const conclusion =
   /\b(decided|decision|chose|agreed|instead of|we will|let['’]s|I(['’]ll| will) (use|keep))\b/i;
 
-/** Sentences in which the user ruled something or the assistant settled it, the latest last. */
-function decisions(messages: readonly Message[]): string[] {
-  const found = new Set<string>();
-  for (const { role, text } of messages) {
-    const pattern = role === 'user' ? ruling : conclusion;
-    for (const sentence of sentencesOf(text)) {
-      if (pattern.test(sentence)) found.add(quote(sentence, decisionLength));
-    }
-  }
-  return [...found].slice(-mostDecisions);
+function decisionsIn(role: 'user' | 'assistant', text: string): string[] {
+  const pattern = role === 'user' ? ruling : conclusion;
+  return sentencesOf(text)
+    .filter((sentence) => pattern.test(sentence))
+    .map((sentence) => quote(sentence, decisionLength));
 }
 
 /** Prose only: code blocks hold keywords, not decisions. */

@@ -4,7 +4,7 @@
  * and if anything fails the parent is still open and usable.
  */
 import { recentTurns } from '../agent/contextSize.ts';
-import { digest } from '../agent/digest.ts';
+import { Digest } from '../agent/digest.ts';
 import { makeMessage, type Message, type Session } from '../session/model.ts';
 import { isArchived } from '../session/reasons.ts';
 import { moveDrafts } from '../store/drafts.ts';
@@ -13,7 +13,7 @@ import { lineageMembers } from '../store/lineage.ts';
 import { copyMessage, insertMessage, streamingMessages, withContents } from '../store/messages.ts';
 import { listRoutes, repointRoute, setShownByPanel, wasShownByPanel } from '../store/routes.ts';
 import { continueSession, endSession, reopenSession, requireSession } from '../store/sessions.ts';
-import { modelMessages, saidMessages } from '../store/transcript.ts';
+import { modelMessages, saidRows } from '../store/transcript.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/transaction.ts';
 import { RefusedError } from './problems.ts';
 
@@ -79,13 +79,16 @@ function rowsOfChild(
   // What is shown for a row: in a parent that continues another row itself, the original of a copy.
   const shownAs = ({ id, copyOf }: Message): string => (parent.edge === 'compaction' ? (copyOf ?? id) : id);
   const keptIds = new Set(kept.map(shownAs));
-  const said = saidMessages(reader, parent.id).filter(({ id }) => !keptIds.has(id));
-  const summary = makeMessage({
+  const summary = new Digest();
+  for (const row of saidRows(reader, parent.id)) {
+    if (!keptIds.has(row.id)) summary.add(withContents(reader, row));
+  }
+  const message = makeMessage({
     id: newId(),
     sessionId: childId,
     seq: 1,
     role: 'summary',
-    text: digest(said),
+    text: summary.text,
     createdAt: now,
     finishedAt: now,
   });
@@ -95,7 +98,7 @@ function rowsOfChild(
     sessionId: childId,
     copyOf: shownAs(original),
   }));
-  return { summary, copies };
+  return { summary: message, copies };
 }
 
 function refuseUnlessCompactable(reader: ReadTransaction, session: Session, rows: readonly Message[]): void {

@@ -1,11 +1,13 @@
 /** What is kept of a chat beyond its transcript, for later chats of the same workspace. */
-import { digest } from '../agent/digest.ts';
+import { Digest } from '../agent/digest.ts';
 import { rootOf } from '../store/lineage.ts';
+import { withContents } from '../store/messages.ts';
 import { getMemory, saveMemory, type Memory } from '../store/memories.ts';
 import { getSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
-import { saidMessages } from '../store/transcript.ts';
+import { saidRows } from '../store/transcript.ts';
 import type { ReadTransaction } from '../store/transaction.ts';
+import { breathe } from '../tools/breathe.ts';
 
 export interface MemoryProvider {
   /** Called when a runtime is given up and when a chat is compacted; may be called again for the same session. */
@@ -16,6 +18,8 @@ export interface MemoryProvider {
 export class DigestMemory implements MemoryProvider {
   readonly #store: Store;
   readonly #now: () => number;
+  /** One after the other: what was read earlier must not replace what was read later. */
+  #running: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, now: () => number) {
     this.#store = store;
@@ -23,13 +27,35 @@ export class DigestMemory implements MemoryProvider {
   }
 
   /** Replaces what was kept of the chat; writes nothing if that is the same, or if there is nothing to keep. */
-  async commit(sessionId: string): Promise<void> {
-    const memory = this.#store.read((reader) => newMemory(reader, sessionId, this.#now()));
+  commit(sessionId: string): Promise<void> {
+    const committed = this.#running.then(() => this.#commit(sessionId));
+    this.#running = committed.catch(() => undefined); // whoever asked for it is told
+    return committed;
+  }
+
+  async #commit(sessionId: string): Promise<void> {
+    const text = await this.#digest(sessionId);
+    if (text === '') return;
+    const memory = this.#store.read((reader) => newMemory(reader, sessionId, text, this.#now()));
     if (memory === null) return;
     await this.#store.write((writer) => {
       // Deleted by another window since: nothing of it may come back.
       if (getSession(writer, sessionId) !== null) saveMemory(writer, memory);
     });
+  }
+
+  /** Lets others run meanwhile: reading a long chat takes long. */
+  async #digest(sessionId: string): Promise<string> {
+    const rows = this.#store.read((reader) =>
+      getSession(reader, sessionId) === null ? [] : saidRows(reader, sessionId),
+    );
+    const digest = new Digest();
+    let breathing = performance.now();
+    for (const row of rows) {
+      digest.add(this.#store.read((reader) => withContents(reader, row)));
+      breathing = await breathe(breathing);
+    }
+    return digest.text;
   }
 }
 
@@ -39,11 +65,9 @@ export function digestId(reader: ReadTransaction, sessionId: string): string {
 }
 
 /** Null: there is nothing new to keep. */
-function newMemory(reader: ReadTransaction, sessionId: string, now: number): Memory | null {
+function newMemory(reader: ReadTransaction, sessionId: string, text: string, now: number): Memory | null {
   const session = getSession(reader, sessionId);
   if (session === null) return null;
-  const text = digest(saidMessages(reader, sessionId));
-  if (text === '') return null;
   const id = digestId(reader, sessionId);
   const { workspaceUri } = session;
   const known = getMemory(reader, id);

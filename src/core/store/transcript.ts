@@ -6,7 +6,7 @@ import type { Message } from '../session/model.ts';
 import { ChatUnreadableError } from './errors.ts';
 import { lineageOf } from './lineage.ts';
 import type { ContentsWish } from './messageContents.ts';
-import { getMessage, listMessages, withContents } from './messages.ts';
+import { getMessage, listMessages } from './messages.ts';
 import { requireSession } from './sessions.ts';
 import type { ReadTransaction } from './transaction.ts';
 
@@ -71,11 +71,11 @@ export function refuseMissingBodies(reader: ReadTransaction, lineage: readonly s
   }
 }
 
-/** What user and model said, for a summary of it: the contents of other rows are left in their files. */
-export function saidMessages(reader: ReadTransaction, sessionId: string): Message[] {
-  return displayMessages(reader, sessionId, { contents: 'leave' })
-    .messages.filter(({ role }) => role === 'user' || role === 'assistant')
-    .map((message) => withContents(reader, message));
+/** What user and model said, for a summary of it: all contents, also of other rows, are left in their files. */
+export function saidRows(reader: ReadTransaction, sessionId: string): Message[] {
+  return displayMessages(reader, sessionId, { contents: 'leave' }).messages.filter(
+    ({ role }) => role === 'user' || role === 'assistant',
+  );
 }
 
 /** What the next request to a model is made of (see session/projection.ts): the active rows of the tip. */

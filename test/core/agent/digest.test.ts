@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { estimateTokens, recentTurns } from '../../../src/core/agent/contextSize.ts';
-import { digest } from '../../../src/core/agent/digest.ts';
+import { Digest } from '../../../src/core/agent/digest.ts';
 import { makeMessage, type Message } from '../../../src/core/session/model.ts';
 
 function message(role: Message['role'], text: string, overrides: Partial<Message> = {}): Message {
@@ -14,6 +14,12 @@ function reads(path: unknown): Message {
     arguments: typeof path === 'string' ? JSON.stringify({ path }) : '{"pa',
   };
   return message('assistant', '', { toolCalls: [call] });
+}
+
+function digest(messages: readonly Message[]): string {
+  const made = new Digest();
+  for (const message of messages) made.add(message);
+  return made.text;
 }
 
 describe('The digest of a chat', () => {

@@ -49,6 +49,25 @@ describe('The memory of a chat', function () {
     assert.deepEqual(memories(store), [{ ...first, text, updatedAt: 200 }]);
   });
 
+  it('of a long chat is made while others run', async () => {
+    const { store, memory } = await arrange();
+    const long = 'We decided to keep the brakes. Nothing else was said about it here. '.repeat(4000);
+    for (let count = 0; count < 20; count++) {
+      await store.write((writer) => insertMessage(writer, aMessage('a', { text: `${count} ${long}` })));
+    }
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    await memory.commit('a');
+    isOver = true;
+    assert.ok(turns > 5, `others ran ${turns} times`);
+    assert.equal(memories(store).length, 1);
+  });
+
   it('is one for the whole chat, through a compaction', async () => {
     const { store, memory } = await arrange();
     await memory.commit('a');
