@@ -10,6 +10,7 @@ import type { NewChat, RuntimeRegistry } from '../core/runtime/registry.ts';
 import type { Viewer } from '../core/runtime/viewer.ts';
 import type { Session } from '../core/session/model.ts';
 import { chatTitle } from '../core/session/title.ts';
+import { isDeleted } from '../core/store/deletion.ts';
 import { branchFrom, makeBranch } from './branches.ts';
 import { commands, section, settings } from './contributions.ts';
 import type { CoreAccess } from './core.ts';
@@ -144,6 +145,8 @@ export class ChatPanel implements Viewer {
         return this.#sendPrompt(message);
       case 'draft':
         return this.act((runtime) => runtime.setDraft(message.draft));
+      case 'keptWords':
+        return this.#forgetDeleted(message.sessionIds);
       case 'stop':
         return this.act((runtime) => runtime.stop());
       case 'retry':
@@ -209,6 +212,17 @@ export class ChatPanel implements Viewer {
     } catch (error) {
       this.#services.log(`chat ${this.sessionId} cannot be shown: ${String(error)}`);
       this.receive({ type: 'unavailable', problem: describeStoreProblem(error) });
+    }
+  }
+
+  /** A chat may have been deleted while no page was there to forget its words. */
+  async #forgetDeleted(sessionIds: readonly string[]): Promise<void> {
+    try {
+      const { store } = await this.#services.core.get();
+      const deleted = store.read((reader) => sessionIds.filter((id) => isDeleted(reader, id)));
+      if (deleted.length > 0) this.receive({ type: 'forgetWords', sessionIds: deleted });
+    } catch (error) {
+      this.#services.log(`whose words are kept in the browser cannot be looked up: ${messageOf(error)}`);
     }
   }
 

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { PendingDeletions, undoMs } from '../core/runtime/pendingDeletions.ts';
 import { messageOf } from '../core/runtime/problems.ts';
 import { systemTimers } from '../core/runtime/timers.ts';
+import { lineageMembers } from '../core/store/lineage.ts';
 import type { CoreAccess } from './core.ts';
 import type { ChatPanels } from './panels.ts';
 
@@ -65,9 +66,10 @@ export class Deletions implements vscode.Disposable {
     const { core, panels, log } = this.#services;
     try {
       const { store, registry } = await core.get();
+      const rows = store.read((reader) => lineageMembers(reader, sessionId));
       await registry.delete(sessionId);
-      panels.closeAll(sessionId);
       void this.#purge(store);
+      await panels.deleted(rows);
     } catch (error) {
       log(`chat ${sessionId} was not deleted: ${messageOf(error)}`);
       void vscode.window.showErrorMessage(`The chat was not deleted. ${messageOf(error)}`);

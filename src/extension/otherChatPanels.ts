@@ -180,6 +180,7 @@ class OtherChatPanel implements Viewer {
           await vscode.commands.executeCommand('workbench.action.reloadWindow');
           return;
         case 'draft':
+        case 'keptWords':
           return; // a page says where it stands as well; nothing can be typed
         default:
           this.receive({ type: 'notice', message: 'This chat is read-only here: bring it in to go on.' });

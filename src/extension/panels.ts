@@ -2,6 +2,7 @@
 import { ulid } from 'ulid';
 import * as v from 'valibot';
 import * as vscode from 'vscode';
+import type { HostMessage } from '../core/protocol/hostMessages.ts';
 import { pageStateSchema, type PageState } from '../core/protocol/pageMessages.ts';
 import type { PanelPlace } from '../core/runtime/panelRoutes.ts';
 import { messageOf } from '../core/runtime/problems.ts';
@@ -51,9 +52,15 @@ export class ChatPanels implements vscode.WebviewPanelSerializer, vscode.Disposa
     return shown;
   }
 
-  /** Closes the panels that show a chat, which is gone. */
-  closeAll(sessionId: string): void {
-    for (const { panel, sessionId: shown } of this.#panels) if (shown === sessionId) panel.dispose();
+  /** The chat is gone, with all its rows: closes the panels that show it. Pages share a storage, so any of them can forget its words. */
+  async deleted(rows: readonly string[]): Promise<void> {
+    const told = [...this.#panels].map(({ panel }) =>
+      panel.webview.postMessage({ type: 'forgetWords', sessionIds: [...rows] } satisfies HostMessage),
+    );
+    await Promise.all(told);
+    for (const { panel, sessionId } of this.#panels) {
+      if (sessionId !== null && rows.includes(sessionId)) panel.dispose();
+    }
   }
 
   /** A new panel; `place` says where and under which title, for one that replaces another. */

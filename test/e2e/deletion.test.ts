@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chatPanel } from '../support/vscode/chatPanel.ts';
+import { chatPanel, openChat, type ChatPanel } from '../support/vscode/chatPanel.ts';
 import { until } from '../support/vscode/until.ts';
 import type { VscodeWindow } from '../support/vscode/window.ts';
 import { type Editor, openNewChat } from './editor.ts';
@@ -37,11 +37,26 @@ describe('Delete Permanently', () => {
     await again.finish();
     await panel.answerContains('Yes.');
 
+    // Words that were never sent stand in the browser's storage as well.
+    await panel.composer.fill('unsent marimba');
+    await until(async () => (await keptInBrowser(panel)).includes('marimba'), {
+      what: 'the words to be kept',
+    });
     await startDeletion(window, 'Delete Permanently');
     await window.editorTabs('Remember the word').waitFor({ state: 'detached', timeout: 30_000 });
     await until(() => isKept().length === 0, { what: 'the words to leave every file', timeout: 60_000 });
+    const next = await openChat(window);
+    await until(async () => !(await keptInBrowser(next)).includes('marimba'), {
+      what: 'the browser to forget the words',
+    });
+    assert.equal(holds(editor.server.globalStorage, 'marimba'), false);
   });
 });
+
+/** What the pages of all panels keep. */
+function keptInBrowser(panel: ChatPanel): Promise<string> {
+  return panel.composer.evaluate(() => JSON.stringify({ ...localStorage }));
+}
 
 async function startDeletion(window: VscodeWindow, answer: 'Cancel' | 'Delete Permanently'): Promise<void> {
   await chatPanel(window).composer.waitFor();

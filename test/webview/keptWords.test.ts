@@ -216,6 +216,28 @@ describe('Words outlive the host and the page', () => {
     await hasText(panel, 'for the other chat');
   });
 
+  it('forgets every word of a deleted chat, and of no other: when it is told, and when it begins', async () => {
+    const first = await openZombie();
+    await store(first, makeDraft('of a chat that stays', 50));
+    await store(first, makeDraft('of a deleted chat', 50), 'deleted');
+    await first.page.evaluate(() => {
+      localStorage.setItem('holdfast.prompt/deleted/01A', 'a prompt of it');
+      localStorage.setItem('holdfast.edit/deleted/01B', JSON.stringify({ text: 'an edit', isOpen: true }));
+      localStorage.setItem('of something else', 'deleted');
+    });
+    const panel = await replace(first);
+    const { sessionIds } = await panel.host.waitForPost('keptWords');
+    assert.deepEqual([...sessionIds].sort(), ['deleted', 'session-1']);
+    await panel.host.deliver({ type: 'forgetWords', sessionIds: ['deleted'] });
+    await until(
+      async () =>
+        (await stored(panel)).every(([key]) => !key.startsWith('holdfast.') || !key.includes('deleted')),
+      { what: 'the words to be forgotten' },
+    );
+    const keys = (await stored(panel)).map(([key]) => key).sort();
+    assert.deepEqual(keys, ['holdfast.draft/session-1', 'of something else']);
+  });
+
   const brokenStorages = {
     forbidden: `Object.defineProperty(window, 'localStorage', {
       get: () => { throw new DOMException('The operation is insecure.', 'SecurityError'); },

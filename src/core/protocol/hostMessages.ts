@@ -54,6 +54,8 @@ const chooseChat = v.object({
 });
 /** A passing sentence for the user, about something they just did. */
 const notice = v.object({ type: v.literal('notice'), message: v.string() });
+/** These chats were deleted: no copy of words of theirs may stay. */
+const forgetWords = v.object({ type: v.literal('forgetWords'), sessionIds: v.array(v.string()) });
 const pong = v.object({ type: v.literal('pong'), nonce: v.number() });
 /** The editor asks the page to put the caret into the composer. */
 const focusComposer = v.object({ type: v.literal('focusComposer') });
@@ -66,6 +68,7 @@ export const hostMessageSchema = v.variant('type', [
   unavailable,
   chooseChat,
   notice,
+  forgetWords,
   pong,
   focusComposer,
 ]);

@@ -43,6 +43,8 @@ export const pageMessageSchema = v.variant('type', [
   /** Retries saving what is not saved. */
   v.object({ type: v.literal('saveAgain') }),
   v.object({ type: v.literal('draft'), draft: draftSchema }),
+  /** The browser's storage holds unsent words of these chats, from this page or another one: are they all still there? */
+  v.object({ type: v.literal('keptWords'), sessionIds: v.array(v.string()) }),
   /** Wants the page of messages before this one, the oldest it has. */
   v.object({ type: v.literal('loadOlder'), before: v.string() }),
   v.object({ type: v.literal('archive') }),

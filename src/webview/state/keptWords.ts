@@ -1,18 +1,21 @@
 /**
  * A second copy of words that are not sent or not taken yet, in the browser's storage, which all panels of the extension
  * share. A page's own state goes with its panel, and a dead host takes nothing: the panel that replaces this one on the
- * same chat finds the words here. Nothing stays once there is nothing to keep.
+ * same chat finds the words here. Nothing stays once there is nothing to keep, or once the chat was deleted: whichever page is
+ * there then, or comes next, forgets its words.
  */
 import * as v from 'valibot';
 import type { PendingPrompt } from '../../core/protocol/pageMessages.ts';
 import { draftSchema, type Draft } from '../../core/session/model.ts';
 
 const storedDraftSchema = v.pipe(v.string(), v.parseJson(), draftSchema);
-const draftKey = (sessionId: string) => `holdfast.draft/${sessionId}`;
+/** Every key begins so; behind it are what is kept and the chat's id, in this order. */
+const prefix = 'holdfast.';
+const draftKey = (sessionId: string) => `${prefix}draft/${sessionId}`;
 /** A key per prompt, so that panels on one chat never overwrite each other's. */
-const promptPrefix = (sessionId: string) => `holdfast.prompt/${sessionId}/`;
+const promptPrefix = (sessionId: string) => `${prefix}prompt/${sessionId}/`;
 /** A key per prompt that is being changed. */
-const editPrefix = (sessionId: string) => `holdfast.edit/${sessionId}/`;
+const editPrefix = (sessionId: string) => `${prefix}edit/${sessionId}/`;
 
 /** What was typed to be sent in the place of a prompt; `isOpen`: its box was not closed. */
 const editSchema = v.object({ text: v.string(), isOpen: v.boolean() });
@@ -83,6 +86,21 @@ export class KeptWords {
 
   forgetEdit(sessionId: string, messageId: string): void {
     this.#try((storage) => storage.removeItem(editPrefix(sessionId) + messageId), undefined);
+  }
+
+  /** The chats of which something is kept. */
+  chats(): readonly string[] {
+    const ids = this.#entries(prefix).map(([key]) => key.split('/')[1] ?? '');
+    return [...new Set(ids)];
+  }
+
+  /** Keeps nothing of the chat. */
+  forget(sessionId: string): void {
+    this.#try((storage) => {
+      for (const [key] of this.#entries(prefix)) {
+        if (key.split('/')[1] === sessionId) storage.removeItem(prefix + key);
+      }
+    }, undefined);
   }
 
   /** The chat goes on under another id. */

@@ -86,14 +86,14 @@ export class Page {
     () => this.isConnected.value && !this.edit.isSending.value && this.edit.text.value.trim() !== '',
   );
   readonly #host: Host;
+  readonly #kept = new KeptWords(() => window.localStorage);
   #olderAskedAt = 0;
   #departure: Departure | null = null;
 
   constructor(host: Host, config: PageConfig, newId: () => string) {
     this.#host = host;
-    const kept = new KeptWords(() => window.localStorage);
-    this.draft = new DraftBox(host, kept, config, newId);
-    this.edit = new PromptEdit(host, kept, newId);
+    this.draft = new DraftBox(host, this.#kept, config, newId);
+    this.edit = new PromptEdit(host, this.#kept, newId);
     this.connection = new Connection(host, {
       onSnapshot: (snapshot, isNewRuntime) => this.#takeSnapshot(snapshot, isNewRuntime),
       onEvent: (event) => this.#takeEvent(event),
@@ -104,6 +104,8 @@ export class Page {
   start(): void {
     this.#host.listen((message) => this.#receive(message));
     this.connection.start();
+    const sessionIds = [...this.#kept.chats()];
+    if (sessionIds.length > 0) this.#host.post({ type: 'keptWords', sessionIds });
   }
 
   /** Sends what stands in the composer, or does it. */
@@ -302,6 +304,9 @@ export class Page {
         break;
       case 'notice':
         this.#say(message.message);
+        break;
+      case 'forgetWords':
+        for (const sessionId of message.sessionIds) this.#kept.forget(sessionId);
         break;
       case 'focusComposer':
         this.focusRequests.value += 1;
