@@ -52,6 +52,11 @@ export async function runRestore(store: Store, file: string, json: boolean, outp
     output.print(
       `${report.chats} chats with ${report.messages} messages were brought in and read back; ${report.knownChats} chats and ${report.knownMessages} messages were there already and were left as they are.\n`,
     );
+    if (report.deletedBefore > 0) {
+      output.print(
+        `${report.deletedBefore} of the chats had been deleted permanently here and are back. Delete them again if that was not meant.\n`,
+      );
+    }
   }
 }
 

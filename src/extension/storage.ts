@@ -84,9 +84,13 @@ export async function bringInChats(services: StorageServices): Promise<void> {
       );
     },
   );
-  const { chats, messages, knownChats } = report;
+  const { chats, messages, knownChats, deletedBefore } = report;
+  const isBack =
+    deletedBefore === 0
+      ? ''
+      : ` ${counted(deletedBefore, 'chat')} that ${deletedBefore === 1 ? 'was' : 'were'} deleted permanently here ${deletedBefore === 1 ? 'is' : 'are'} back.`;
   await vscode.window.showInformationMessage(
-    `${counted(chats, 'chat')} with ${counted(messages, 'message')} ${chats === 1 ? 'was' : 'were'} brought in; ${counted(knownChats, 'chat')} ${knownChats === 1 ? 'was' : 'were'} here already.`,
+    `${counted(chats, 'chat')} with ${counted(messages, 'message')} ${chats === 1 ? 'was' : 'were'} brought in; ${counted(knownChats, 'chat')} ${knownChats === 1 ? 'was' : 'were'} here already.${isBack}`,
   );
 }
 

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import * as v from 'valibot';
 import { messageSchema } from '../../../src/core/session/model.ts';
+import { deleteLineage } from '../../../src/core/store/deletion.ts';
 import { insertMessage } from '../../../src/core/store/messages.ts';
 import { insertSession } from '../../../src/core/store/sessions.ts';
 import { addChat, makeFolder, openStore, textsOf } from '../store/support/stores.ts';
@@ -111,6 +112,7 @@ describe('holdfast backup and restore', function () {
 
   const mergeSchema = v.strictObject({
     chats: v.number(),
+    deletedBefore: v.number(),
     knownChats: v.number(),
     messages: v.number(),
     knownMessages: v.number(),
@@ -134,8 +136,9 @@ describe('holdfast backup and restore', function () {
     const target = makeFolder();
     const restore = (): Promise<v.InferOutput<typeof mergeSchema>> =>
       runJson(mergeSchema, ['restore', file, '--store', target]);
-    assert.deepEqual(await restore(), { chats: 2, knownChats: 0, messages: 4, knownMessages: 0, drafts: 0 });
-    assert.deepEqual(await restore(), { chats: 0, knownChats: 2, messages: 0, knownMessages: 4, drafts: 0 });
+    const nothing = { chats: 0, deletedBefore: 0, knownChats: 0, messages: 0, knownMessages: 0, drafts: 0 };
+    assert.deepEqual(await restore(), { ...nothing, chats: 2, messages: 4 });
+    assert.deepEqual(await restore(), { ...nothing, knownChats: 2, knownMessages: 4 });
     const restored = await openStore({ folder: target });
     assert.deepEqual(textsOf(restored, chat.id), texts);
     const list = (where: string) => runJson(listSchema, ['list', '--store', where]);
@@ -160,9 +163,36 @@ describe('holdfast backup and restore', function () {
       writer.run(`UPDATE messages SET content = 'changed' WHERE session_id = ? AND seq = 2`, [chat.id]);
     });
     const report = await runJson(mergeSchema, ['restore', file, '--store', folder]);
-    assert.deepEqual(report, { chats: 0, knownChats: 1, messages: 0, knownMessages: 2, drafts: 0 });
+    assert.deepEqual(report, {
+      chats: 0,
+      deletedBefore: 0,
+      knownChats: 1,
+      messages: 0,
+      knownMessages: 2,
+      drafts: 0,
+    });
     assert.deepEqual(textsOf(window, chat.id), ['one', 'changed']);
     assert.equal((await runJson(listSchema, ['list', '--store', folder]))[0]?.title, 'mine');
+  });
+
+  it('bring back a chat that was deleted here, and say so', async () => {
+    const folder = makeFolder();
+    const window = await openStore({ folder });
+    const chat = await addChat(window, texts);
+    await addChat(window, ['stays']);
+    const file = path.join(makeFolder(), 'chats.backup');
+    assert.equal((await run(['backup', file, '--store', folder])).code, 0);
+    const deletion = { sessionId: chat.id, isOtherAlive: () => false };
+    await window.write((writer) => deleteLineage(writer, deletion));
+    const { stdout } = await run(['restore', file, '--store', folder]);
+    assert.match(stdout, /^1 chats .* 1 chats and 1 messages were there already/);
+    assert.match(
+      stdout,
+      /\n1 of the chats had been deleted permanently here and are back\. Delete them again/,
+    );
+    assert.deepEqual(textsOf(window, chat.id), texts);
+    const again = await run(['restore', file, '--store', folder]);
+    assert.doesNotMatch(again.stdout, /deleted/);
   });
 
   it('refuse a damaged backup and change nothing, wherever it is damaged', async () => {

@@ -43,6 +43,7 @@ describe('Chats of another folder', function () {
     const ours = await addChat(store, ['mine']);
     assert.deepEqual(await bringIn(store, other), {
       chats: 1,
+      deletedBefore: 0,
       knownChats: 0,
       messages: 2,
       knownMessages: 0,
@@ -50,6 +51,7 @@ describe('Chats of another folder', function () {
     });
     assert.deepEqual(await bringIn(store, other), {
       chats: 0,
+      deletedBefore: 0,
       knownChats: 1,
       messages: 0,
       knownMessages: 2,
@@ -80,6 +82,7 @@ describe('Chats of another folder', function () {
     assert.deepEqual(await bringIn(store, other, tip.id), {
       chats: 2,
       drafts: 1,
+      deletedBefore: 0,
       knownChats: 0,
       messages: 2,
       knownMessages: 0,

@@ -5,6 +5,7 @@
  */
 import type { Message, Session } from '../../session/model.ts';
 import { StoreError } from '../errors.ts';
+import { isDeleted } from '../deletion.ts';
 import { getDraft, saveDraft } from '../drafts.ts';
 import { getLease } from '../leases.ts';
 import { getMemory, saveMemory } from '../memories.ts';
@@ -18,6 +19,8 @@ import type { ChatRecord } from './records.ts';
 export interface MergeReport {
   /** Rows of chats that were brought in. */
   readonly chats: number;
+  /** Of these, rows that had been deleted permanently here: whoever brings them in wants them back, and is told. */
+  readonly deletedBefore: number;
   /** Rows of chats that were there already; messages they lacked were added. */
   readonly knownChats: number;
   /** Messages that were added, or of which the rest was. */
@@ -76,15 +79,19 @@ export async function mergeRecords(
   read: () => Iterable<ChatRecord>,
   options: MergeOptions = {},
 ): Promise<MergeReport> {
-  const report = { chats: 0, knownChats: 0, messages: 0, knownMessages: 0, drafts: 0 };
+  const report = { chats: 0, deletedBefore: 0, knownChats: 0, messages: 0, knownMessages: 0, drafts: 0 };
   const brought = new Set<string>();
   const isWindowAlive: IsWindowAlive = (windowId) => store.isWindowAlive(windowId);
   for (const batch of batches(read())) {
     const added = await store.write((writer) =>
-      batch.map((record) => add(writer, record, options, isWindowAlive)),
+      batch.map((record) => ({
+        record,
+        wasDeleted: record.type === 'chat' && isDeleted(writer, record.session.id),
+        isNew: add(writer, record, options, isWindowAlive),
+      })),
     );
-    for (const [index, record] of batch.entries()) {
-      const isNew = added[index] === true;
+    for (const { record, wasDeleted, isNew } of added) {
+      if (wasDeleted) report.deletedBefore += 1;
       if (record.type === 'draft' && isNew) report.drafts += 1;
       if (record.type === 'chat') report[isNew ? 'chats' : 'knownChats'] += 1;
       if (record.type !== 'message') continue;
