@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import * as v from 'valibot';
 import * as vscode from 'vscode';
@@ -26,6 +28,21 @@ describe('The extension in its host', () => {
     assert.ok(measure !== undefined, 'activate() was not measured');
     console.log(`activate() took ${measure.duration.toFixed(1)} ms`);
     assert.ok(measure.duration <= activationBar, `activate() took ${measure.duration} ms`);
+  });
+
+  it('opens no chat storage on its way, however large that is: seconds later, or at first need (B56)', async () => {
+    await extension.activate();
+    const [measure] = performance.getEntriesByName('holdfast.activate');
+    assert.ok(measure !== undefined);
+    const activatedAt = performance.timeOrigin + measure.startTime + measure.duration;
+    const folder = vscode.workspace.getConfiguration(section).get('storageFolder');
+    assert.ok(typeof folder === 'string');
+    // Opening it for the first time makes the folder and its journal.
+    const journal = path.join(folder, 'journal-1.log');
+    while (!fs.existsSync(journal)) await new Promise((resolve) => setTimeout(resolve, 50));
+    const openedAfter = fs.statSync(journal).birthtimeMs - activatedAt;
+    console.log(`the chat storage was opened ${Math.round(openedAfter)} ms after activate()`);
+    assert.ok(openedAfter > 1000, `opened ${openedAfter} ms after activate()`);
   });
 
   it('has one table of names that agrees with its manifest', () => {

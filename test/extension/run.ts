@@ -19,7 +19,8 @@ export async function runExtensionTests(): Promise<number> {
   await bundleTests();
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-host-'));
   const userData = join(directory, 'user-data');
-  writeSettings(userData, quietSettings);
+  // A folder of its own: the tests see when it is first used.
+  writeSettings(userData, { ...quietSettings, 'holdfast.storageFolder': join(directory, 'chats') });
   const editor = hasDisplay() ? findDesktopEditor() : undefined;
   console.log(
     `  in ${editor?.program ?? 'the browser-hosted VS Code (no desktop VS Code that could show a window)'}`,

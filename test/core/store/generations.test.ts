@@ -13,7 +13,15 @@ import { Presence } from '../../../src/core/store/presence.ts';
 import { systemProbe, type ProcessProbe } from '../../../src/core/store/processProbe.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { buildCheckpointWorker } from '../../support/checkpointWorker.ts';
-import { addChat, addText, makeFolder, openStore, textsOf, until } from './support/stores.ts';
+import {
+  addChat,
+  addText,
+  filesWithoutSync,
+  makeFolder,
+  openStore,
+  textsOf,
+  until,
+} from './support/stores.ts';
 import { wasmFile } from './support/values.ts';
 
 function names(folder: string, pattern: RegExp): string[] {
@@ -43,6 +51,27 @@ function flip(file: string, offset: number): void {
 async function checkpointServices() {
   const engine = await loadEngine(fs.readFileSync(wasmFile));
   return { engine, now: Date.now(), isWindowAlive: () => true };
+}
+
+/** Runs the checkpoint until this part of its snapshot is written; nothing comes after that. */
+function runKilled(
+  services: Awaited<ReturnType<typeof checkpointServices>>,
+  job: CheckpointJob,
+  part: number,
+): void {
+  const killed = (): never => {
+    throw new RangeError('killed');
+  };
+  const files: FileLayer = {
+    ...filesWithoutSync,
+    append(descriptor, bytes) {
+      filesWithoutSync.append(descriptor, bytes.subarray(0, Math.floor(bytes.length * part)));
+      return killed();
+    },
+    rename: killed,
+    remove: (file) => (file.endsWith('.tmp') && !fs.existsSync(file) ? undefined : killed()),
+  };
+  assert.throws(() => runCheckpoint({ files, ...services }, job), RangeError);
 }
 
 describe('generations', function () {
@@ -152,6 +181,38 @@ describe('generations', function () {
     fs.rmSync(path.join(folder, 'journal-1.log'));
     const services = await checkpointServices();
     assert.throws(() => runCheckpoint({ files: nodeFiles, ...services }, job), { code: 'ENOENT' });
+  });
+
+  it('whose snapshot is cut off at any byte by a kill leave the state before, and are made again', async () => {
+    const folder = makeFolder();
+    const jobs: CheckpointJob[] = [];
+    const options = { folder, files: filesWithoutSync };
+    const store = await openStore({
+      ...options,
+      runCheckpoint: (job) => Promise.resolve(void jobs.push(job)),
+    });
+    const texts = ['one', 'two '.repeat(40_000)];
+    const session = await addChat(store, texts);
+    await store.checkpoint();
+    await store.close();
+    const [job] = jobs;
+    assert.ok(job);
+    const services = await checkpointServices();
+    for (let kill = 0; kill < 20; kill++) {
+      const copy = makeFolder();
+      fs.cpSync(folder, copy, { recursive: true });
+      runKilled(services, { ...job, folder: copy }, kill / 20);
+      assert.deepEqual(names(copy, /^state-.*\.db$/), [], 'nothing is published');
+      assert.equal(names(copy, /\.tmp$/).length, 1, 'it was killed while it wrote');
+      const opened = await openStore({ folder: copy, files: filesWithoutSync });
+      assert.deepEqual(textsOf(opened, session.id), texts);
+      await opened.close();
+      runCheckpoint({ files: filesWithoutSync, ...services }, { ...job, folder: copy });
+      assert.equal(names(copy, /^state-2-.*\.db$/).length, 1);
+      const again = await openStore({ folder: copy, files: filesWithoutSync });
+      assert.deepEqual(textsOf(again, session.id), texts);
+      await again.close();
+    }
   });
 
   it('fall back to the older snapshot and both journals, and the damaged file is kept aside', async () => {

@@ -214,7 +214,7 @@ describe('A store with a lot of text in few messages', function () {
     assert.deepEqual(textsOf(store, chat.id), [text]);
   });
 
-  it('has a small list and a small snapshot: fifty pasted texts of 5 MB (B53)', async () => {
+  it('has a small list and a small snapshot, and is opened without a look at them: fifty pasted texts of 5 MB (B53, B56)', async () => {
     const store = await openCheckpointing(filesWithoutSync);
     const chat = await addChat(store);
     // As base64 images are: text that hardly compresses.
@@ -227,6 +227,20 @@ describe('A store with a lot of text in few messages', function () {
     assert.ok(JSON.stringify(listed).length < 2000);
     const last = store.read((reader) => listMessages(reader, chat.id, { limit: 1 }))[0];
     assert.equal(last?.text, `49 ${image}`);
+    await store.close();
+    const read: string[] = [];
+    const files: FileLayer = {
+      ...filesWithoutSync,
+      open: (file, mode) => (read.push(file), filesWithoutSync.open(file, mode)),
+      readFile: (file) => (read.push(file), filesWithoutSync.readFile(file)),
+    };
+    const again = await openStore({ folder: store.folder, files });
+    assert.equal(again.read((reader) => listChats(reader, { archived: false, limit: 10 })).length, 1);
+    assert.ok(read.some((file) => path.basename(file).startsWith('state-')));
+    assert.deepEqual(
+      read.filter((file) => path.basename(path.dirname(file)) === 'blobs'),
+      [],
+    );
   });
 
   it('keeps 120 MiB that tools gave in one chat, and opens it (B52; at full size: npm run bench -- open-chat-b52)', async () => {
