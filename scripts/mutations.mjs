@@ -11,7 +11,14 @@ import { root } from './lib/project.mjs';
 /** Percent of the mutants that a test must notice. */
 const bar = 85;
 const leastRules = 30;
-const copied = ['src/core', 'test/core', 'package.json', 'tsconfig.base.json', 'test/tsconfig.json'];
+const copied = [
+  'src/core',
+  'test/core',
+  'test/support',
+  'package.json',
+  'tsconfig.base.json',
+  'test/tsconfig.json',
+];
 const concurrency = 2;
 
 /** The exit code, and what the process printed. */

@@ -463,8 +463,8 @@ const ofRegistry = [
   rule(
     'an answer of a dead window is found while it is shown',
     `${runtime}/ownerWatch.ts`,
-    "state.owner === 'elsewhere' || seemsAbandoned",
-    "state.owner === 'elsewhere' && seemsAbandoned",
+    'if ([...runtimes()].some(isAbandoned)) onAbandoned();\n    else this.start();',
+    'this.start();',
     tests.others,
     'recovered within a second of being shown',
   ),
@@ -891,7 +891,7 @@ const ofBlobs = [
     'generation >= first));',
     'generation > first + 9));',
     tests.collect,
-    'goes once no kept generation names it',
+    'that is named behind the newest snapshot stays',
   ),
   rule(
     'a blob that is named while its window dies stays',

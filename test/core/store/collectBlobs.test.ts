@@ -154,6 +154,29 @@ describe('A blob', function () {
     assert.deepEqual(textsOf(store, chat.id), [large]);
   });
 
+  it('that is named behind the newest snapshot stays, though its window is dead', async () => {
+    const folder = makeFolder();
+    const engine = await loadEngine(fs.readFileSync(wasmFile));
+    const dying = await openStore({ folder, windowId: 'dying' });
+    let atCheckpoint: () => Promise<void> = () => Promise.resolve();
+    const store = await openStore({
+      folder,
+      runCheckpoint: async (job) => {
+        await atCheckpoint(); // the seal is written: what comes now stands in the next journal only
+        const services = { files: nodeFiles, engine, now: Date.now() };
+        runCheckpoint({ ...services, isWindowAlive: (windowId) => windowId !== 'dying' }, job);
+      },
+    });
+    const chat = await addChat(store);
+    await checkpoints(store, 2);
+    atCheckpoint = async () => {
+      await dying.write(addText(chat.id, large));
+      await dying.close();
+    };
+    await store.checkpoint();
+    assert.deepEqual(textsOf(store, chat.id), [large]);
+  });
+
   it('that was never named stays while its window lives, and goes when that is dead', async () => {
     const folder = makeFolder();
     const first = await openWindow({ folder });
