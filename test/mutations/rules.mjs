@@ -655,10 +655,18 @@ const ofLineages = [
   rule(
     'a copy is shown once',
     compaction,
-    'copyOf: shownAs(original),',
+    'copyOf: shownAs(parent, original),',
     'copyOf: null,',
     tests.compaction,
     'shows everything once',
+  ),
+  rule(
+    'a summary that was made before is of the chat as it is',
+    compaction,
+    'compaction.prepared?.rows === describe(rows)',
+    'compaction.prepared !== undefined',
+    tests.compaction,
+    'takes the summary that was made before',
   ),
   rule(
     'recovery leaves answers of live windows alone',

@@ -14,7 +14,9 @@ import { copyMessage, insertMessage, streamingMessages, withContents } from '../
 import { listRoutes, repointRoute, setShownByPanel, wasShownByPanel } from '../store/routes.ts';
 import { continueSession, endSession, reopenSession, requireSession } from '../store/sessions.ts';
 import { modelMessages, saidRows } from '../store/transcript.ts';
+import type { Store } from '../store/store.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/transaction.ts';
+import { digestRows } from './digestRows.ts';
 import { RefusedError } from './problems.ts';
 
 /** Tokens of the newest turns that stay word for word. */
@@ -29,6 +31,14 @@ export interface Compaction {
   readonly newId: () => string;
   readonly now: number;
   readonly keptTokens?: number;
+  /** Made before (see prepareSummary); without it, or if the chat is another by now, it is made in the transaction. */
+  readonly prepared?: PreparedSummary;
+}
+
+export interface PreparedSummary {
+  /** What it was made of, so that a change of that is noticed. */
+  readonly rows: string;
+  readonly text: string;
 }
 
 export interface Compacted {
@@ -47,9 +57,7 @@ export function compactSession(writer: WriteTransaction, compaction: Compaction)
   const { sessionId, childId, now } = compaction;
   const parent = requireSession(writer, sessionId);
   const rows = modelMessages(writer, sessionId, 'leave');
-  const kept = recentTurns(rows, compaction.keptTokens ?? defaultKeptTokens, (row) =>
-    withContents(writer, row),
-  );
+  const kept = keptRows(writer, rows, compaction.keptTokens ?? defaultKeptTokens);
   refuseUnlessCompactable(writer, parent, rows);
   const lease = moveLease(writer, compaction.lease, childId, now);
   const { summary, copies } = rowsOfChild(writer, compaction, parent, kept);
@@ -68,6 +76,41 @@ export function compactSession(writer: WriteTransaction, compaction: Compaction)
   return { session: requireSession(writer, childId), messages: modelMessages(writer, childId), lease };
 }
 
+/**
+ * Makes the summary for a compaction while others run: that of a long chat takes long. Rejects with UnknownSessionError and
+ * StoreErrors.
+ */
+export async function prepareSummary(
+  store: Pick<Store, 'read'>,
+  sessionId: string,
+  keptTokens = defaultKeptTokens,
+): Promise<PreparedSummary> {
+  const rows = store.read((reader) => {
+    const kept = keptRows(reader, modelMessages(reader, sessionId, 'leave'), keptTokens);
+    return summarisedRows(reader, requireSession(reader, sessionId), kept);
+  });
+  return { rows: describe(rows), text: await digestRows(store, rows) };
+}
+
+function keptRows(reader: ReadTransaction, rows: readonly Message[], keptTokens: number): readonly Message[] {
+  return recentTurns(rows, keptTokens, (row) => withContents(reader, row));
+}
+
+/** What is shown for a row: in a parent that continues another row itself, the original of a copy. */
+function shownAs(parent: Session, { id, copyOf }: Message): string {
+  return parent.edge === 'compaction' ? (copyOf ?? id) : id;
+}
+
+/** All that was said but for what stays word for word. */
+function summarisedRows(reader: ReadTransaction, parent: Session, kept: readonly Message[]): Message[] {
+  const keptIds = new Set(kept.map((row) => shownAs(parent, row)));
+  return saidRows(reader, parent.id).filter(({ id }) => !keptIds.has(id));
+}
+
+function describe(rows: readonly Message[]): string {
+  return JSON.stringify(rows.map(({ id, status, active }) => [id, status, active]));
+}
+
 /** The summary is made from the chat as it was said, not from the last summary, which would wear down each time. */
 function rowsOfChild(
   reader: ReadTransaction,
@@ -76,19 +119,14 @@ function rowsOfChild(
   kept: readonly Message[],
 ): { summary: Message; copies: (Pick<Message, 'id' | 'sessionId' | 'copyOf'> & { originalId: string })[] } {
   const { childId, newId, now } = compaction;
-  // What is shown for a row: in a parent that continues another row itself, the original of a copy.
-  const shownAs = ({ id, copyOf }: Message): string => (parent.edge === 'compaction' ? (copyOf ?? id) : id);
-  const keptIds = new Set(kept.map(shownAs));
-  const summary = new Digest();
-  for (const row of saidRows(reader, parent.id)) {
-    if (!keptIds.has(row.id)) summary.add(withContents(reader, row));
-  }
-  const message = makeMessage({
+  const rows = summarisedRows(reader, parent, kept);
+  const isPrepared = compaction.prepared?.rows === describe(rows);
+  const summary = makeMessage({
     id: newId(),
     sessionId: childId,
     seq: 1,
     role: 'summary',
-    text: summary.text,
+    text: isPrepared ? compaction.prepared.text : digestNow(reader, rows),
     createdAt: now,
     finishedAt: now,
   });
@@ -96,9 +134,15 @@ function rowsOfChild(
     originalId: original.id,
     id: newId(),
     sessionId: childId,
-    copyOf: shownAs(original),
+    copyOf: shownAs(parent, original),
   }));
-  return { summary: message, copies };
+  return { summary, copies };
+}
+
+function digestNow(reader: ReadTransaction, rows: readonly Message[]): string {
+  const digest = new Digest();
+  for (const row of rows) digest.add(withContents(reader, row));
+  return digest.text;
 }
 
 function refuseUnlessCompactable(reader: ReadTransaction, session: Session, rows: readonly Message[]): void {

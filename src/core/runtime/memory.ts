@@ -1,13 +1,11 @@
 /** What is kept of a chat beyond its transcript, for later chats of the same workspace. */
-import { Digest } from '../agent/digest.ts';
 import { rootOf } from '../store/lineage.ts';
-import { withContents } from '../store/messages.ts';
 import { getMemory, saveMemory, type Memory } from '../store/memories.ts';
 import { getSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { saidRows } from '../store/transcript.ts';
 import type { ReadTransaction } from '../store/transaction.ts';
-import { breathe } from '../tools/breathe.ts';
+import { digestRows } from './digestRows.ts';
 
 export interface MemoryProvider {
   /** Called when a runtime is given up and when a chat is compacted; may be called again for the same session. */
@@ -34,7 +32,10 @@ export class DigestMemory implements MemoryProvider {
   }
 
   async #commit(sessionId: string): Promise<void> {
-    const text = await this.#digest(sessionId);
+    const rows = this.#store.read((reader) =>
+      getSession(reader, sessionId) === null ? [] : saidRows(reader, sessionId),
+    );
+    const text = await digestRows(this.#store, rows);
     if (text === '') return;
     const memory = this.#store.read((reader) => newMemory(reader, sessionId, text, this.#now()));
     if (memory === null) return;
@@ -42,20 +43,6 @@ export class DigestMemory implements MemoryProvider {
       // Deleted by another window since: nothing of it may come back.
       if (getSession(writer, sessionId) !== null) saveMemory(writer, memory);
     });
-  }
-
-  /** Lets others run meanwhile: reading a long chat takes long. */
-  async #digest(sessionId: string): Promise<string> {
-    const rows = this.#store.read((reader) =>
-      getSession(reader, sessionId) === null ? [] : saidRows(reader, sessionId),
-    );
-    const digest = new Digest();
-    let breathing = performance.now();
-    for (const row of rows) {
-      digest.add(this.#store.read((reader) => withContents(reader, row)));
-      breathing = await breathe(breathing);
-    }
-    return digest.text;
   }
 }
 

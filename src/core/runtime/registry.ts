@@ -11,7 +11,7 @@ import { resetSession } from '../store/reset.ts';
 import { getSession } from '../store/sessions.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
 import { ChatRuntime } from './chatRuntime.ts';
-import { compactSession } from './compaction.ts';
+import { compactSession, prepareSummary } from './compaction.ts';
 import { finalize } from './finalize.ts';
 import type { LifecycleHooks } from './hooks.ts';
 import { loadChat, type LoadedChat } from './loadChat.ts';
@@ -226,8 +226,10 @@ export class RuntimeRegistry {
     await runtime.flush();
     const lease = await runtime.own();
     const childId = newId();
+    const parentId = runtime.session.id;
+    const prepared = await prepareSummary(store, parentId);
     const compacted = await store.write((writer) =>
-      compactSession(writer, { sessionId: runtime.session.id, lease, childId, newId, now: now() }),
+      compactSession(writer, { sessionId: parentId, lease, childId, newId, now: now(), prepared }),
     );
     runtime.continueIn(compacted.session, compacted.messages, compacted.lease);
     try {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
-import { compactSession, type Compacted, type Compaction } from '../../../src/core/runtime/compaction.ts';
+import {
+  compactSession,
+  prepareSummary,
+  type Compacted,
+  type Compaction,
+} from '../../../src/core/runtime/compaction.ts';
 import { recoverInterrupted } from '../../../src/core/runtime/recovery.ts';
 import type { EndReason, Message, Session } from '../../../src/core/session/model.ts';
 import { toModelMessages } from '../../../src/core/session/projection.ts';
@@ -126,6 +131,26 @@ describe('Compacting a chat', function () {
         .map((row) => [row.session.id, row.session.messageCount]),
       [['b', 12]],
     );
+  });
+
+  it('takes the summary that was made before, unless the chat is another by now', async () => {
+    const store = await openStore();
+    const lease = await arrange(store);
+    const prepared = await prepareSummary(store, 'a', turnTokens);
+    const plain = await openStore();
+    const { messages: own } = await compact(plain, await arrange(plain));
+    assert.equal(prepared.text, own[0]?.text);
+    const marked = { ...prepared, text: 'made before' };
+    const { messages } = await compact(store, lease, { prepared: marked });
+    assert.equal(messages[0]?.text, 'made before');
+
+    const other = await openStore();
+    const otherLease = await arrange(other);
+    const stale = { ...(await prepareSummary(other, 'a', turnTokens)), text: 'made before' };
+    await other.write((writer) => addTurn(writer, 'a', 'four'));
+    const late = await compact(other, otherLease, { prepared: stale });
+    assert.match(late.messages[0]?.text ?? '', /three/);
+    assert.doesNotMatch(late.messages[0]?.text ?? '', /made before/);
   });
 
   it('with the clock set back does not make the chat look older', async () => {
