@@ -146,6 +146,7 @@ export class Committer {
     const { database, position, journal } = live.replica;
     const statements: Statement[] = [];
     let room = roomForContents;
+    let measured = 0;
     let isOver = false;
     const mustRun = (): void => {
       if (isOver) throw new StoreStatementError('The transaction is over', 'writer used after write');
@@ -167,9 +168,10 @@ export class Committer {
           const statement = { sql, parameters: parameters.map(normalizeValue) };
           database.run(statement);
           statements.push(statement);
-          room -= jsonBytes(statement.parameters);
         },
         get room() {
+          for (const { parameters } of statements.slice(measured)) room -= jsonBytes(parameters);
+          measured = statements.length;
           return room;
         },
         readBlob: (reference) => blobs.read(reference),

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { draftSchema, type Draft } from '../session/model.ts';
 import { unreadableContents } from '../session/text.ts';
 import { BlobUnreadableError } from './blobFile.ts';
-import { jsonBytes } from './frame.ts';
+import { fitsInFrame } from './frame.ts';
 import type { ContentsWish } from './messageContents.ts';
 import type { ReadTransaction, Row, Value, WriteTransaction } from './transaction.ts';
 
@@ -16,7 +16,7 @@ export interface StoredDraft {
 
 export function saveDraft(writer: WriteTransaction, stored: StoredDraft): void {
   const { key, sessionId, draft } = stored;
-  const isLarge = jsonBytes([draft.text]) > writer.room;
+  const isLarge = !fitsInFrame([draft.text], writer.room);
   const [blob, text] = isLarge ? [writer.keepBlob([draft.text]), ''] : [null, draft.text];
   writer.run(
     'INSERT OR REPLACE INTO drafts(key, session_id, blob, text, caret, scroll, edited_at) VALUES(?, ?, ?, ?, ?, ?, ?)',

@@ -86,6 +86,19 @@ export function jsonBytes(values: readonly Value[]): number {
   return Buffer.byteLength(JSON.stringify(values));
 }
 
+/** The most bytes that a UTF-16 unit takes in a frame: those of a control character, which is escaped. */
+const mostPerUnit = 6;
+/** The same for what is no text, and for what stands around a value. */
+const mostPerValue = 32;
+
+/** Whether values take no more than so many bytes in a frame. Only what could be too large is measured. */
+export function fitsInFrame(values: readonly Value[], bytes: number): boolean {
+  let most = mostPerValue;
+  for (const value of values)
+    most += mostPerValue + (typeof value === 'string' ? value.length * mostPerUnit : 0);
+  return most <= bytes || jsonBytes(values) <= bytes;
+}
+
 const payloadSchema = v.union([
   v.object({ seal: v.string() }),
   v.array(

@@ -13,6 +13,8 @@ export class Journal {
   readonly access: JournalAccess;
   /** Offset up to which every line has been judged. */
   position = 0;
+  /** Bytes it had at the last look. */
+  #size = 0;
   readonly #files: FileLayer;
   readonly descriptor: number;
   #buffer = Buffer.alloc(64 * 1024);
@@ -31,7 +33,14 @@ export class Journal {
   }
 
   status(): FileStatus {
-    return this.#files.status(this.descriptor);
+    const status = this.#files.status(this.descriptor);
+    this.#size = status.size;
+    return status;
+  }
+
+  /** Whether every line that was there at the last look has been judged. */
+  get isReadToEnd(): boolean {
+    return this.#size === this.position;
   }
 
   /**

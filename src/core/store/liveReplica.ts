@@ -121,11 +121,11 @@ export class LiveReplica {
   }
 
   /**
-   * Before a commit: another's write in progress gets a moment to end; what does not end may be a frame that rotted. Throws
-   * StoreDamagedError if windows live that can tell.
+   * Before a commit, right after catchUp: another's write in progress gets a moment to end; what does not end may be a frame that
+   * rotted. Throws StoreDamagedError if windows live that can tell.
    */
   refuseUnfinishedTail(): void {
-    if (!this.replica.hasUnfinishedTail()) return;
+    if (this.replica.journal.isReadToEnd || !this.replica.hasUnfinishedTail()) return;
     const deadline = this.#options.clock() + tailPatience;
     while (this.replica.hasUnfinishedTail()) {
       if (this.#options.clock() > deadline) {

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { toolCallSchema, type Message, type ToolCall } from '../session/model.ts';
 import { BlobUnreadableError } from './blobFile.ts';
-import { jsonBytes } from './frame.ts';
+import { fitsInFrame } from './frame.ts';
 import type { ReadTransaction, Row, WriteTransaction } from './transaction.ts';
 
 export interface Contents extends Pick<Message, 'text' | 'reasoning'> {
@@ -75,8 +75,8 @@ function joined(
 export function contentValues(writer: WriteTransaction, contents: Contents): ContentValues {
   const { text, reasoning } = contents;
   const calls = callsToJson(contents.toolCalls);
-  const size = jsonBytes([text, reasoning, calls]);
-  if (size <= Math.max(writer.room, alwaysInline)) return [null, text, reasoning, calls];
+  const isSmall = fitsInFrame([text, reasoning, calls], Math.max(writer.room, alwaysInline));
+  if (isSmall) return [null, text, reasoning, calls];
   return [writer.keepBlob(textsOf(contents)), '', '', null];
 }
 

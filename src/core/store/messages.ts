@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { messageSchema, type Message, type ToolCall } from '../session/model.ts';
 import { firstWords } from '../session/text.ts';
 import { StoreValueError } from './errors.ts';
-import { jsonBytes } from './frame.ts';
+import { fitsInFrame } from './frame.ts';
 import { lineageMembers } from './lineage.ts';
 import {
   callsToJson,
@@ -68,7 +68,20 @@ export function withContents(reader: ReadTransaction, message: Message): Message
   return { ...message, text, reasoning, toolCalls, contents };
 }
 
-const placesSchema = v.object({ own: v.nullable(v.number()), last: v.nullable(v.number()) });
+const placesSchema = v.object({
+  own: v.nullable(v.number()),
+  last: v.nullable(v.number()),
+  /** 1: the session has no preview yet; null: there is no such session. */
+  lacks_preview: v.nullable(v.number()),
+});
+
+/** Where a message goes in its session. */
+interface Place {
+  /** The number it has there already. */
+  readonly own: number | null;
+  readonly next: number;
+  readonly lacksPreview: boolean;
+}
 
 /**
  * Adds a message at the end of its session and keeps count, preview and activity of the session. Does nothing if the id is
@@ -80,7 +93,7 @@ export function insertMessage(writer: WriteTransaction, message: Message): numbe
     throw new StoreValueError(`The contents of the message ${message.id} are not here to be stored.`);
   }
   const { sessionId } = message;
-  const { own, next } = placeFor(writer, message.id, sessionId);
+  const { own, next, lacksPreview } = placeFor(writer, message.id, sessionId);
   if (own !== null) return own;
   writer.run(
     `INSERT INTO messages(${columns}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -102,7 +115,7 @@ export function insertMessage(writer: WriteTransaction, message: Message): numbe
       ...contentValues(writer, message),
     ],
   );
-  noteMessage(writer, sessionId, message);
+  noteMessage(writer, sessionId, message, lacksPreview);
   return next;
 }
 
@@ -116,26 +129,22 @@ export function copyMessage(
   copy: Pick<Message, 'id' | 'sessionId' | 'copyOf'>,
 ): void {
   const original = getMessage(writer, originalId);
-  const { own, next } = placeFor(writer, copy.id, copy.sessionId);
+  const { own, next, lacksPreview } = placeFor(writer, copy.id, copy.sessionId);
   if (own !== null || original === null) return;
   writer.run(
     `INSERT INTO messages(${columns}) SELECT ?, ?, ?, ?, ${facts}, ${contentColumns} FROM messages WHERE id = ?`,
     [copy.id, copy.sessionId, next, copy.copyOf, originalId],
   );
-  noteMessage(writer, copy.sessionId, original);
+  noteMessage(writer, copy.sessionId, original, lacksPreview);
 }
 
-function placeFor(
-  reader: ReadTransaction,
-  id: string,
-  sessionId: string,
-): { own: number | null; next: number } {
+function placeFor(reader: ReadTransaction, id: string, sessionId: string): Place {
   const places = reader.get(
-    'SELECT (SELECT seq FROM messages WHERE id = ?) AS own, (SELECT max(seq) FROM messages WHERE session_id = ?) AS last',
-    [id, sessionId],
+    `SELECT (SELECT seq FROM messages WHERE id = ?) AS own, (SELECT max(seq) FROM messages WHERE session_id = ?) AS last, (SELECT preview = '' FROM sessions WHERE id = ?) AS lacks_preview`,
+    [id, sessionId, sessionId],
   );
-  const { own, last } = v.parse(placesSchema, places);
-  return { own, next: (last ?? 0) + 1 };
+  const { own, last, lacks_preview } = v.parse(placesSchema, places);
+  return { own, next: (last ?? 0) + 1, lacksPreview: lacks_preview === 1 };
 }
 
 /** The session has one more message. */
@@ -143,12 +152,14 @@ function noteMessage(
   writer: WriteTransaction,
   sessionId: string,
   { role, text, createdAt }: Pick<Message, 'role' | 'text' | 'createdAt'>,
+  lacksPreview: boolean,
 ): void {
-  const preview = role === 'user' ? firstWords(text, previewLength) : '';
   writer.run(
-    `UPDATE sessions SET message_count = message_count + 1, last_activity_at = max(last_activity_at, ?), last_activity_seq = ?, preview = CASE WHEN preview = '' THEN ? ELSE preview END WHERE id = ?`,
-    [createdAt, writer.seq, preview, sessionId],
+    'UPDATE sessions SET message_count = message_count + 1, last_activity_at = max(last_activity_at, ?), last_activity_seq = ? WHERE id = ?',
+    [createdAt, writer.seq, sessionId],
   );
+  if (!lacksPreview || role !== 'user') return;
+  writer.run('UPDATE sessions SET preview = ? WHERE id = ?', [firstWords(text, previewLength), sessionId]);
 }
 
 /**
@@ -176,7 +187,7 @@ export function appendMessageText(
   }
   const row = writer.get('SELECT status FROM messages WHERE id = ?', [id]);
   if (row?.['status'] !== 'streaming') return false;
-  if (jsonBytes([text, reasoning]) > writer.room) {
+  if (!fitsInFrame([text, reasoning], writer.room)) {
     const known = requireContents(writer, id);
     const { toolCalls } = known;
     writeContents(writer, id, {
@@ -213,7 +224,7 @@ export function setMessageToolCalls(
   toolCalls: readonly ToolCall[],
 ): void {
   const calls = callsToJson(toolCalls);
-  if (jsonBytes([calls]) > writer.room) {
+  if (!fitsInFrame([calls], writer.room)) {
     const { text, reasoning } = requireContents(writer, id);
     writeContents(writer, id, { text, reasoning, toolCalls });
   } else writer.run('UPDATE messages SET tool_calls = ? WHERE id = ?', [calls, id]);

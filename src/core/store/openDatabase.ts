@@ -5,7 +5,8 @@
  * statements that name such functions are refused.
  */
 import initSqlJs from 'sql.js';
-import type { Database as SqliteDatabase, SqlJsStatic, Statement as SqliteStatement } from 'sql.js';
+import type { Database as SqliteDatabase, SqlJsStatic } from 'sql.js';
+import { CompiledStatements } from './compiledStatements.ts';
 import { StoreStatementError, StoreValueError } from './errors.ts';
 import type { Statement } from './frame.ts';
 import { RoomyImage } from './image.ts';
@@ -41,22 +42,15 @@ const readStatement = /^\s*(select|with|explain)\b/i;
 const changingKeyword = /\b(insert|update|delete|replace|pragma)\b/i;
 const writeStatement = /^\s*(insert|update|delete|create|alter|drop)\b/i;
 const insertWithColumns = /^\s*insert\s+(or\s+\w+\s+)?into\s+\w+\s*\(/i;
-const mostStatements = 256;
-/** UTF-16 units above which a text is given to SQLite as bytes. */
-const longText = 500;
 /** Of `PRAGMA user_version` in a SQLite file. */
 const userVersionOffset = 60;
 
-/** A JavaScript string may hold half of a surrogate pair; UTF-8 cannot, and SQLite would store garbage. */
-const loneSurrogate = /\p{Surrogate}/gu;
-/** Any half, of a pair or not: quick to rule out. */
-const surrogate = /[\ud800-\udfff]/;
-
-/** The value as the journal and the database both keep it. Throws StoreValueError. */
+/**
+ * The value as the journal and the database both keep it: a JavaScript string may hold half of a surrogate pair; UTF-8 cannot,
+ * and SQLite would store garbage. Throws StoreValueError.
+ */
 export function normalizeValue(value: Value): Value {
-  if (typeof value === 'string') {
-    return surrogate.test(value) ? value.replace(loneSurrogate, '\ufffd') : value;
-  }
+  if (typeof value === 'string') return value.toWellFormed();
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new StoreValueError(`The number ${value} cannot be stored.`);
   }
@@ -67,17 +61,18 @@ export class Database implements RowReader {
   readonly #sqlite: SqliteDatabase;
   /** What it was opened from; null: nothing, or not known to hold its file. */
   readonly #opened: RoomyImage | null;
-  /** Prepared statements by what they may be used for: a reader must not get a writer's. */
-  readonly #statements = {
-    read: new Map<string, SqliteStatement>(),
-    write: new Map<string, SqliteStatement>(),
-    control: new Map<string, SqliteStatement>(),
-  };
+  /** By what they may be used for: a reader must not get a writer's. */
+  readonly #statements: Readonly<Record<'read' | 'write' | 'control', CompiledStatements>>;
 
   /** `image`: a SQLite file, or null for an empty database. Throws what sql.js throws for bytes that are none. */
   constructor(engine: Engine, image: Uint8Array | null) {
     this.#sqlite = new engine.Database(image);
     this.#opened = image instanceof RoomyImage ? image : null;
+    this.#statements = {
+      read: new CompiledStatements(this.#sqlite, checkReadStatement),
+      write: new CompiledStatements(this.#sqlite, checkWriteStatement),
+      control: new CompiledStatements(this.#sqlite, () => undefined),
+    };
     this.#configure();
   }
 
@@ -100,27 +95,20 @@ export class Database implements RowReader {
   }
 
   /** Runs a statement of a frame. Throws StoreStatementError for one that may not be in a frame. */
-  run(statement: Statement): void {
-    const { sql, parameters } = withTextsAsBytes(statement);
-    const prepared = this.#prepare(sql, 'write');
-    try {
-      prepared.bind(parameters);
-      prepared.step();
-    } finally {
-      prepared.reset();
-    }
+  run({ sql, parameters }: Statement): void {
+    this.#step('write', sql, parameters);
   }
 
   begin(): void {
-    this.#control('BEGIN');
+    this.#step('control', 'BEGIN');
   }
 
   commit(): void {
-    this.#control('COMMIT');
+    this.#step('control', 'COMMIT');
   }
 
   rollback(): void {
-    this.#control('ROLLBACK');
+    this.#step('control', 'ROLLBACK');
   }
 
   /**
@@ -140,7 +128,7 @@ export class Database implements RowReader {
   }
 
   close(): void {
-    this.#free();
+    for (const statements of Object.values(this.#statements)) statements.free();
     this.#sqlite.close();
   }
 
@@ -162,46 +150,25 @@ export class Database implements RowReader {
     for (const pragma of pragmas) this.#sqlite.run(`PRAGMA ${pragma}`);
   }
 
-  #free(): void {
-    for (const statements of Object.values(this.#statements)) {
-      for (const statement of statements.values()) statement.free();
-      statements.clear();
-    }
-  }
-
   #query(sql: string, parameters: readonly Value[], use: (row: Row) => boolean): void {
-    const statement = this.#prepare(sql, 'read');
+    const compiled = this.#statements.read.get(sql);
+    const statement = compiled.bind(parameters.map(normalizeValue));
     try {
-      statement.bind(parameters.map(normalizeValue));
-      let names: string[] | null = null;
       while (statement.step()) {
-        names ??= statement.getColumnNames();
-        if (!use(toRow(names, statement.get()))) break;
+        if (!use(toRow(compiled.names(statement), statement.get()))) break;
       }
     } finally {
       statement.reset();
     }
   }
 
-  #control(sql: string): void {
-    const statement = this.#prepare(sql, 'control');
+  #step(kind: 'write' | 'control', sql: string, parameters: readonly Value[] = []): void {
+    const statement = this.#statements[kind].get(sql).bind(parameters);
     try {
       statement.step();
     } finally {
       statement.reset();
     }
-  }
-
-  #prepare(sql: string, kind: 'read' | 'write' | 'control'): SqliteStatement {
-    const statements = this.#statements[kind];
-    const known = statements.get(sql);
-    if (known !== undefined) return known;
-    if (kind === 'read') checkReadStatement(sql);
-    if (kind === 'write') checkWriteStatement(sql);
-    if (statements.size >= mostStatements) forgetOldest(statements);
-    const statement = this.#sqlite.prepare(withParametersAsExpressions(sql));
-    statements.set(sql, statement);
-    return statement;
   }
 }
 
@@ -212,45 +179,6 @@ export function rowWriterOf(database: Database): RowWriter {
     get: (sql, parameters) => database.get(sql, parameters),
     run: (sql, parameters = []) => database.run({ sql, parameters }),
   };
-}
-
-/**
- * Long texts are given as their UTF-8 bytes, cast back to text by SQLite: sql.js encodes strings character by character, which
- * was a third of a replay. Nothing else is changed, and the journal has the statement as it was.
- */
-function withTextsAsBytes({ sql, parameters }: Statement): {
-  sql: string;
-  parameters: (Value | Uint8Array)[];
-} {
-  if (!parameters.some(isLongText)) return { sql, parameters: [...parameters] };
-  const pieces = sql.split('?');
-  // A question mark of another kind, in a literal say: left alone.
-  if (pieces.length !== parameters.length + 1) return { sql, parameters: [...parameters] };
-  const places = parameters.map((value) => (isLongText(value) ? 'CAST(? AS TEXT)' : '?'));
-  return {
-    sql: pieces.map((piece, index) => piece + (places[index] ?? '')).join(''),
-    parameters: parameters.map((value) => (isLongText(value) ? Buffer.from(value) : value)),
-  };
-}
-
-function isLongText(value: Value): value is string {
-  return typeof value === 'string' && value.length > longText;
-}
-
-/**
- * `+?` for `?`, which means the same. A bare parameter that SQLite looked at while it planned (an ORDER BY is enough) makes it
- * compile the statement anew after every bind, lest the plan depend on the value: half of the time of a commit.
- */
-function withParametersAsExpressions(sql: string): string {
-  return sql.replace(/'[^']*'|\?/g, (match) => (match === '?' ? '+?' : match));
-}
-
-function forgetOldest(statements: Map<string, SqliteStatement>): void {
-  for (const [sql, statement] of statements) {
-    statement.free();
-    statements.delete(sql);
-    return;
-  }
 }
 
 function checkReadStatement(sql: string): void {

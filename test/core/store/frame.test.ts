@@ -6,6 +6,8 @@ import {
   decodePayload,
   encodeFrame,
   encodePayload,
+  fitsInFrame,
+  jsonBytes,
   portableCrc32,
   type Statement,
 } from '../../../src/core/store/frame.ts';
@@ -104,6 +106,15 @@ describe('journal frame', () => {
       ),
     );
     assert.equal(portableCrc32(Buffer.from('123456789')), 0xcbf43926);
+  });
+
+  it('says of any values whether they fit, measured or not', () => {
+    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.double({ noNaN: true }), fc.constant(null));
+    fc.assert(
+      fc.property(fc.array(value), fc.nat({ max: 400 }), (values, room) => {
+        assert.equal(fitsInFrame(values, room), jsonBytes(values) <= room);
+      }),
+    );
   });
 
   it('keeps half of a surrogate pair out of the journal', () => {
