@@ -30,6 +30,8 @@ export class Durability {
   #waiters: Waiter[] = [];
   #durable: number;
   #running: Promise<void> | null = null;
+  /** Why the disk refused a sync, until the state was saved by other means: a later sync may say that all is well when it is not. */
+  #refusal: { readonly error: unknown } | null = null;
   #isRecovering = false;
 
   constructor(options: DurabilityOptions, durable: number) {
@@ -51,7 +53,7 @@ export class Durability {
 
   /** What is written to the next journal is safe only once the one left is synced up to its seal. */
   leave(journal: Journal): void {
-    if (this.#isRecovering) {
+    if (this.#isRecovering || this.#refusal !== null) {
       journal.close(); // the snapshot that recovery makes stands for all of it
       return;
     }
@@ -82,9 +84,9 @@ export class Durability {
     for (let running = this.#running; running !== null; running = this.#running) await running;
   }
 
-  #start(): void {
+  #start(upTo = this.#options.current().seq): void {
     if (this.#running !== null) return;
-    this.#running = this.#run().finally(() => {
+    this.#running = this.#run(upTo).finally(() => {
       this.#running = null;
       const { seq } = this.#options.current();
       const isDue = this.#waiters.some((waiter) => waiter.seq <= seq);
@@ -92,16 +94,20 @@ export class Durability {
     });
   }
 
-  async #run(): Promise<void> {
-    const { journal, seq } = this.#options.current();
+  async #run(seq: number): Promise<void> {
+    const { journal } = this.#options.current();
+    if (this.#refusal !== null) {
+      await this.#recover(this.#refusal.error, seq);
+      return;
+    }
     const left = this.#left;
     this.#left = [];
-    const waiters = this.#waiters.filter((waiter) => waiter.seq <= seq);
     try {
       for (const earlier of left) await this.#options.files.sync(earlier.descriptor);
       if (seq > this.#durable) await this.#options.files.sync(journal.descriptor);
     } catch (error) {
-      await this.#recover(error, waiters);
+      this.#refusal = { error };
+      await this.#recover(error, seq);
       return;
     } finally {
       for (const earlier of left) earlier.close();
@@ -109,18 +115,21 @@ export class Durability {
     this.#advance(seq);
   }
 
-  async #recover(error: unknown, waiters: readonly Waiter[]): Promise<void> {
+  /** Everything up to `seq` was to be synced, and perhaps is not. */
+  async #recover(error: unknown, seq: number): Promise<void> {
     this.#isRecovering = true;
     try {
       await this.#options.recover(error);
     } catch (failure) {
-      this.#waiters = this.#waiters.filter((waiter) => !waiters.includes(waiter));
+      const waiters = this.#waiters.filter((waiter) => waiter.seq <= seq);
+      this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq);
       for (const waiter of waiters) waiter.reject(failure);
       return;
     } finally {
       this.#isRecovering = false;
     }
-    this.#advance(Math.max(this.#durable, ...waiters.map((waiter) => waiter.seq)));
+    this.#refusal = null;
+    this.#advance(seq);
   }
 
   #advance(seq: number): void {

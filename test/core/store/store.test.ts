@@ -227,7 +227,7 @@ describe('store', function () {
     assert.deepEqual(textsOf(other, session.id), ['unsure', 'next']);
   });
 
-  it('does not acknowledge what cannot be synced anywhere', async () => {
+  it('does not acknowledge what cannot be synced anywhere, and later saves it elsewhere', async () => {
     let isBroken = false;
     const files: FileLayer = {
       ...nodeFiles,
@@ -241,7 +241,13 @@ describe('store', function () {
     const session = await addChat(store);
     isBroken = true;
     await assert.rejects(store.write(addText(session.id, 'unsure')), { reason: 'write_failed' });
+    await assert.rejects(store.write(addText(session.id, 'unsure too')), { reason: 'write_failed' });
     isBroken = false;
+    const { generation } = store;
+    await store.write(addText(session.id, 'next'));
+    assert.equal(store.generation, generation + 1, 'it rests on no file that was refused');
+    const other = await openStore({ folder: store.folder });
+    assert.deepEqual(textsOf(other, session.id), ['unsure', 'unsure too', 'next']);
   });
 
   it('opens a folder that cannot be written to for reading, and says what to do', async () => {
