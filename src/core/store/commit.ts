@@ -30,6 +30,8 @@ export interface CommitOptions {
   readonly blobs: Blobs;
   /** The highest sequence number this window knows to be on disk. */
   readonly durable: () => number;
+  /** The frame of that number is in the journal and counts: the disk may begin while the change is completed in memory. */
+  readonly onAppended: (seq: number) => void;
 }
 
 export interface Committed<T> {
@@ -128,6 +130,7 @@ export class Committer {
       if (statements.length === 0) return { value, seq: seq - 1, hasChanged: false };
       const won = this.#append(transaction, encodePayload({ type: 'statements', statements }));
       if (won === null) return null;
+      this.#options.onAppended(seq);
       database.commit();
       isOpen = false;
       const isMeta = statements.some(({ sql }) => touchesMeta(sql));

@@ -61,6 +61,11 @@ export class Durability {
     this.#start();
   }
 
+  /** Begins to sync the journal that is written, which holds the frame `seq` already; nobody needs to wait for it yet. */
+  begin(seq: number): void {
+    if (this.#running === null) this.#start(seq);
+  }
+
   /** Resolves once everything up to `seq` is on disk. */
   wait(seq: number): Promise<void> {
     if (seq <= this.#durable) return Promise.resolve();

@@ -132,6 +132,7 @@ export class Store {
       makeId,
       blobs: this.#blobs,
       durable: () => durability.seq,
+      onAppended: (seq) => durability.begin(seq),
     });
     this.#generations = new Generations({
       files,
