@@ -864,8 +864,8 @@ const ofBlobs = [
   rule(
     'what finds no room in a frame goes into a blob',
     contents,
-    'if (size <= Math.max(writer.room, alwaysInline)) return',
-    'if (size >= 0) return',
+    'if (isSmall) return',
+    'if (isSmall !== null) return',
     tests.blobs,
     'find no room in a frame with many others',
   ),
