@@ -11,7 +11,6 @@ import { systemTimers } from '../core/runtime/timers.ts';
 import { Rescue, rescuePlaces } from '../core/runtime/rescue.ts';
 import { startWindow } from '../core/runtime/startWindow.ts';
 import { Store } from '../core/store/store.ts';
-import { focusedFollowInterval, unfocusedFollowInterval } from '../core/store/storeOptions.ts';
 import { reportFaults, reportHealed, reportRescued } from './faultReport.ts';
 import { systemPrompt } from '../core/runtime/systemPrompt.ts';
 import { makeRecallTool } from '../core/tools/recall.ts';
@@ -23,6 +22,7 @@ import { CoreAccess, type Core } from './core.ts';
 import { Deletions } from './deletion.ts';
 import { Disposables } from './disposables.ts';
 import { ExportedApi } from './exportedApi.ts';
+import { followByFocus } from './followByFocus.ts';
 import { lifecycleLimits } from './lifecycleSettings.ts';
 import { Models } from './models.ts';
 import { OtherChatPanels } from './otherChatPanels.ts';
@@ -85,7 +85,7 @@ export function createApp(context: vscode.ExtensionContext): App {
       log,
     });
     models.onDidChange(() => registry.modelsChanged());
-    followByFocus(store, disposables);
+    disposables.add(followByFocus(store));
     void reportFaults(store);
     void reportRescued(rescued);
     return { store, registry, routes };
@@ -96,7 +96,7 @@ export function createApp(context: vscode.ExtensionContext): App {
   disposables.add(new PanelRevival(panels, core, log));
   const ownFolder = () => core.current?.store.folder ?? storageFolder(context);
   const memories = smallMemories(context);
-  const folders = disposables.add(new OtherFolders({ memory: memories.profile, wasmFile, ownFolder }));
+  const folders = disposables.add(new OtherFolders({ memory: memories.profile, wasmFile, ownFolder, log }));
   const memory = memories.workspace;
   const otherChats = disposables.add(
     new OtherChatPanels({ core, folders, panels, memory, distribution, log }),
@@ -121,12 +121,4 @@ export function createApp(context: vscode.ExtensionContext): App {
     },
     dispose: () => disposables.dispose(),
   };
-}
-
-/** A window that nobody looks at follows the others at leisure. */
-function followByFocus(store: Store, disposables: Disposables): void {
-  const follow = ({ focused }: vscode.WindowState): void =>
-    store.follow(focused ? focusedFollowInterval : unfocusedFollowInterval);
-  follow(vscode.window.state);
-  disposables.add(vscode.window.onDidChangeWindowState(follow));
 }

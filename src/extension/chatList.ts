@@ -66,6 +66,11 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
         if (visible) this.refresh();
       }),
     );
+    this.#disposables.add(
+      this.#view.onDidCollapseElement(({ element }) => {
+        if (element.kind === 'folder') folders.unlist(element.folder);
+      }),
+    );
     core.onDidOpen(({ registry }) => {
       registry.onDidChange(() => this.#refreshSoon());
     });

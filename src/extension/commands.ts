@@ -74,7 +74,7 @@ export function registerCommands(services: CommandServices): vscode.Disposable {
     if (node?.kind === 'more') list.showMore(node.group);
   });
   register(commands.refreshChats, () => {
-    folders.forget();
+    folders.unlistAll();
     list.refresh();
   });
   register(commands.setApiKey, () => models.askForKey());

@@ -7,14 +7,10 @@ import * as v from 'valibot';
 import * as vscode from 'vscode';
 import type { HostMessage } from '../core/protocol/hostMessages.ts';
 import { pageStateSchema, type PageMessage } from '../core/protocol/pageMessages.ts';
-import { ChatView } from '../core/runtime/chatView.ts';
-import { loadChat } from '../core/runtime/loadChat.ts';
+import { FollowedChat } from '../core/runtime/followedChat.ts';
 import { describeStoreProblem, messageOf } from '../core/runtime/problems.ts';
 import type { Viewer } from '../core/runtime/viewer.ts';
-import { emptyDraft } from '../core/session/model.ts';
 import { chatTitle } from '../core/session/title.ts';
-import { UnknownSessionError } from '../core/store/errors.ts';
-import { withContents } from '../core/store/messages.ts';
 import { mergeRecords } from '../core/store/transfer/merge.ts';
 import { readRecords } from '../core/store/transfer/records.ts';
 import { otherChatPanelType } from './contributions.ts';
@@ -109,6 +105,7 @@ export class OtherChatPanels implements vscode.WebviewPanelSerializer, vscode.Di
     this.#panels.set(panelId, { panel, chat });
     const shown = new OtherChatPanel(this.#services, this, panel, chat);
     panel.onDidDispose(() => {
+      shown.dispose();
       this.#panels.delete(panelId);
       const { [panelId]: closed, ...others } = this.#remembered;
       if (closed === undefined) return;
@@ -122,14 +119,16 @@ export class OtherChatPanels implements vscode.WebviewPanelSerializer, vscode.Di
   }
 }
 
-/** One such panel: a viewer of a chat that never changes. */
+/** One such panel: a viewer of a chat that only others change. */
 class OtherChatPanel implements Viewer {
   readonly isPanel = true;
   readonly #services: OtherChatPanelsServices;
   readonly #panels: OtherChatPanels;
   readonly #panel: vscode.WebviewPanel;
   readonly #chat: OtherChat | null;
-  #view: ChatView | null = null;
+  #loading: Promise<FollowedChat> | null = null;
+  #shown: FollowedChat | null = null;
+  #isGone = false;
 
   constructor(
     services: OtherChatPanelsServices,
@@ -164,7 +163,7 @@ class OtherChatPanel implements Viewer {
         case 'ping':
           return this.receive({ type: 'pong', nonce: message.nonce });
         case 'loadOlder':
-          return this.#view?.loadOlder(this, message.before);
+          return this.#shown?.loadOlder(this, message.before);
         case 'bringIn':
           if (this.#chat !== null) await this.#panels.bringIn(this.#chat);
           return;
@@ -190,40 +189,44 @@ class OtherChatPanel implements Viewer {
     }
   }
 
+  /** The panel is gone. */
+  dispose(): void {
+    this.#isGone = true;
+    this.#shown?.dispose();
+    if (this.#chat !== null) this.#services.folders.letGo(this.#chat.folder, this);
+  }
+
+  /** A page that asks again while the chat is being read waits for the same reading. */
   async #ready(): Promise<void> {
     try {
-      this.#view ??= await this.#load();
-      this.#panel.title = chatTitle(this.#view.session);
-      this.#view.attach(this);
+      this.#loading ??= this.#load();
+      const shown = await this.#loading;
+      if (this.#isGone) return;
+      this.#panel.title = chatTitle(shown.session);
+      shown.attach(this);
     } catch (error) {
-      this.receive({ type: 'unavailable', problem: describeStoreProblem(error) });
+      this.#loading = null;
+      if (!this.#isGone) this.receive({ type: 'unavailable', problem: describeStoreProblem(error) });
     }
   }
 
-  async #load(): Promise<ChatView> {
+  async #load(): Promise<FollowedChat> {
     if (this.#chat === null) {
       throw new Error(
         'It is not known which chat this panel showed. Close it and open the chat from the list.',
       );
     }
     const { folder, sessionId } = this.#chat;
-    const chat = await this.#services.folders.read(folder, async (reader) => {
-      const loaded = loadChat(reader, sessionId);
-      if (loaded === null) throw new UnknownSessionError(sessionId);
-      // All of it at once: the folder is closed afterwards.
-      return { ...loaded, messages: loaded.messages.map((message) => withContents(reader, message)) };
-    });
-    return new ChatView({
+    const store = await this.#services.folders.use(folder, this);
+    if (this.#isGone) throw new Error('This panel was closed while its chat was read.');
+    this.#shown = new FollowedChat({
+      store,
+      sessionId,
       runtimeId: ulid(),
-      session: chat.session,
-      messages: chat.messages,
-      modelPicker: (modelId) => {
-        const name = modelId ?? 'none';
-        return { choices: [{ id: name, name, detail: '' }], selectedId: name, problem: null };
+      onChange: (session) => {
+        this.#panel.title = chatTitle(session);
       },
-      draft: () => emptyDraft,
-      withContents: (messages) => [...messages],
-      folder,
     });
+    return this.#shown;
   }
 }

@@ -4,9 +4,11 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { ulid } from 'ulid';
 import { Store } from '../../src/core/store/store.ts';
 import { insertMessage } from '../../src/core/store/messages.ts';
-import { insertSession } from '../../src/core/store/sessions.ts';
+import { insertSession, updateSession } from '../../src/core/store/sessions.ts';
+import type { WriteTransaction } from '../../src/core/store/transaction.ts';
 import { aMessage, aSession, wasmFile } from '../core/store/support/values.ts';
 import { chatPanel } from '../support/vscode/chatPanel.ts';
 import { until } from '../support/vscode/until.ts';
@@ -21,9 +23,7 @@ describe('A chat folder opened beside ones own', () => {
   });
   before(async () => {
     other = mkdtempSync(join(tmpdir(), 'holdfast-other-'));
-    const options = { folder: other, wasm: wasmFile, checkpointWorkerFile: null, windowId: 'elsewhere' };
-    const store = await Store.open(options);
-    await store.write((writer) => {
+    await write(other, (writer) => {
       const session = aSession({ id: 'theirs', title: 'Chat of another profile', titleSource: 'user' });
       insertSession(writer, session);
       insertMessage(writer, aMessage('theirs', { text: 'What about the brakes?' }));
@@ -31,7 +31,6 @@ describe('A chat folder opened beside ones own', () => {
       insertSession(writer, aSession({ id: 'second', title: 'A second one' }));
       insertMessage(writer, aMessage('second', { text: 'Not brought in' }));
     });
-    await store.close();
   });
   after(() => rmSync(other, { recursive: true, force: true }));
 
@@ -59,20 +58,33 @@ describe('A chat folder opened beside ones own', () => {
     await panel.answerContains('They are fine.');
     await panel.notice(other).waitFor();
     await root.waitFor();
+    assert.deepEqual(fingerprint(other), before);
+
+    await root.click();
+    await row(/A second one/).waitFor();
+    await write(other, (writer) => {
+      insertMessage(writer, aMessage('theirs', { text: 'Are they oiled?' }));
+      insertMessage(writer, aMessage('theirs', { role: 'assistant', text: 'They are oiled.' }));
+      updateSession(writer, 'second', { title: 'Renamed there', titleSource: 'user' });
+    });
+    await panel.answerContains('They are oiled.');
+    await row(/Renamed there/).waitFor();
+    assert.equal(await row(/A second one/).count(), 0);
+    const written = fingerprint(other);
 
     await panel.frame.getByRole('button', { name: 'Bring In', exact: true }).click();
     await panel.notice(other).waitFor({ state: 'detached' });
-    await panel.answerContains('They are fine.');
+    await panel.answerContains('They are oiled.');
     await panel.send('And the bell?');
     const request = await editor.models.waitForRequest();
     assert.deepEqual(
       request.body.messages.slice(1).map(({ content }) => content),
-      ['What about the brakes?', 'They are fine.', 'And the bell?'],
+      ['What about the brakes?', 'They are fine.', 'Are they oiled?', 'They are oiled.', 'And the bell?'],
     );
     await request.send('It rings.');
     await request.finish();
     await panel.answerContains('It rings.');
-    assert.deepEqual(fingerprint(other), before);
+    assert.deepEqual(fingerprint(other), written);
 
     rmSync(other, { recursive: true });
     await window.runCommand('Holdfast: Refresh Chats');
@@ -80,9 +92,17 @@ describe('A chat folder opened beside ones own', () => {
     await until(async () => (await row(/Chat of another profile/).count()) === 1, {
       what: 'the own chat only',
     });
-    assert.equal(await row(/A second one/).count(), 0);
+    assert.equal(await row(/Renamed there/).count(), 0);
   });
 });
+
+/** As a window of the other profile does. */
+async function write(folder: string, change: (writer: WriteTransaction) => void): Promise<void> {
+  const options = { folder, wasm: wasmFile, checkpointWorkerFile: null, windowId: ulid() };
+  const store = await Store.open(options);
+  await store.write(change);
+  await store.close();
+}
 
 /** Name, time and content of every file. */
 function fingerprint(folder: string): unknown[] {

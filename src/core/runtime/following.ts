@@ -1,18 +1,11 @@
-/** A chat that another window writes: what it wrote is shown here, also when the chat goes on in another row. */
-import { differences } from '../session/difference.ts';
+/** A chat that other windows write as well: who may, what they wrote, and where branches part. */
 import type { Fork } from '../session/events.ts';
 import { forksOf } from '../store/forks.ts';
-import { tipOf } from '../store/lineage.ts';
-import { withContents } from '../store/messages.ts';
 import type { Store } from '../store/store.ts';
-import { displayMessages } from '../store/transcript.ts';
 import type { ChatView } from './chatView.ts';
-import { loadChat } from './loadChat.ts';
 import type { Ownership } from './ownership.ts';
 import type { Recorder } from './recorder.ts';
-
-/** How many of the newest messages are compared with what is shown. */
-const comparedMessages = 30;
+import { TranscriptFollowing } from './transcriptFollowing.ts';
 
 export interface FollowingOptions {
   readonly store: Store;
@@ -25,12 +18,25 @@ export interface FollowingOptions {
 
 export class Following {
   readonly #options: FollowingOptions;
-
+  readonly #transcript: TranscriptFollowing;
   /** The window that writes the chat; null: this one may. */
   #ownerWindow: string | null = null;
 
   constructor(options: FollowingOptions) {
     this.#options = options;
+    const { store, view, ownership, recorder, onMoved } = options;
+    this.#transcript = new TranscriptFollowing({
+      store,
+      view,
+      onStored: (messages) => {
+        for (const message of messages) recorder.markStored(message);
+      },
+      onMoved: () => {
+        ownership.moved(null);
+        this.lookAtOwner();
+        onMoved();
+      },
+    });
   }
 
   /**
@@ -76,46 +82,6 @@ export class Following {
 
   /** Shows what is stored. Nothing may be here that is not stored: it would be replaced. */
   catchUp(): void {
-    if (!this.#goOnAtTip()) this.#follow();
-  }
-
-  #follow(): void {
-    const { store, view, recorder } = this.#options;
-    const page = { limit: comparedMessages, contents: 'leave' } as const;
-    const isKnown = new Set(
-      view.state.messages.filter(({ status }) => status !== 'streaming').map(({ id }) => id),
-    );
-    const newest = store.read((reader) =>
-      displayMessages(reader, view.session.id, page).messages.map((message) =>
-        isKnown.has(message.id) ? message : withContents(reader, message),
-      ),
-    );
-    const events = differences(view.state.messages, newest);
-    if (events === null) {
-      this.#loadAgain();
-      return;
-    }
-    for (const event of events) view.apply(event);
-    for (const message of newest) recorder.markStored(message);
-  }
-
-  /** Another window compacted the chat: it goes on in another row. False: it did not. */
-  #goOnAtTip(): boolean {
-    const { store, view, ownership, onMoved } = this.#options;
-    const tip = store.read((reader) => tipOf(reader, view.session.id));
-    if (tip === view.session.id) return false;
-    ownership.moved(null);
-    this.#loadAgain();
-    this.lookAtOwner();
-    onMoved();
-    return true;
-  }
-
-  #loadAgain(): void {
-    const { store, view, recorder } = this.#options;
-    const chat = store.read((reader) => loadChat(reader, view.session.id));
-    if (chat === null) return;
-    for (const message of chat.messages) recorder.markStored(message);
-    view.replace(chat.session, chat.messages);
+    this.#transcript.catchUp();
   }
 }

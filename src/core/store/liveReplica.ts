@@ -3,7 +3,13 @@
  * sleep through generations, a deleted folder, damage.
  */
 import { moveReplacedAside } from './aside.ts';
-import { StoreDamagedError, StoreError, StoreReplayError } from './errors.ts';
+import {
+  StoreDamagedError,
+  StoreError,
+  StoreReplayError,
+  StoreUnavailableError,
+  systemErrorCode,
+} from './errors.ts';
 import { listFolder } from './folder.ts';
 import { Journal } from './journal.ts';
 import { openRepairing, type RepairOptions } from './openRepairing.ts';
@@ -187,7 +193,6 @@ export class LiveReplica {
 
   #followDisplaced(error: DisplacedError): void {
     const { files, folder, access, log } = this.#options;
-    log(`${error.message}; opening anew`);
     if (access === 'append' && error.reason !== 'slept') {
       files.makeFolder(folder);
       const newest = listFolder(files, folder).snapshots[0]?.generation ?? 0;
@@ -196,7 +201,18 @@ export class LiveReplica {
         this.#options.onHealed(error.reason);
       }
     }
-    this.#replace(openReplica(this.#openOptions()));
+    this.#replace(this.#openAnew());
+    log(`${error.message}; opened anew`);
+  }
+
+  #openAnew(): OpenedReplica {
+    try {
+      return openReplica(this.#openOptions());
+    } catch (error) {
+      const code = systemErrorCode(error);
+      if (code === null || error instanceof StoreError) throw error;
+      throw new StoreUnavailableError(this.#options.folder, code, error);
+    }
   }
 
   /** The journal was deleted or cut short under us, and nobody else has saved the state yet: a new generation of it. */

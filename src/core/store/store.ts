@@ -99,6 +99,8 @@ export class Store {
   #isClosed = false;
   #followInterval: number;
   #followTimer: NodeJS.Timeout | null = null;
+  /** What the last look ran into, so that it is logged once; null: nothing. */
+  #followFailure: string | null = null;
   #markTimer: NodeJS.Timeout | null = null;
   #markWrite: Promise<void> = Promise.resolve();
   #isAnswering = false;
@@ -178,15 +180,17 @@ export class Store {
     const wasm = typeof options.wasm === 'string' ? files.readFile(options.wasm) : options.wasm;
     const engine = await loadEngine(wasm);
     const { folder } = options;
-    try {
-      files.makeFolder(folder);
-      return await Store.#openAs(options, files, engine, wasm, false);
-    } catch (error) {
-      if (error instanceof StoreError) throw error;
-      if (isNoSpace(error)) throw toWriteError(folder, error);
-      const code = systemErrorCode(error);
-      if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') {
-        throw new StoreUnavailableError(folder, code ?? String(error), error);
+    if (options.access !== 'read') {
+      try {
+        files.makeFolder(folder);
+        return await Store.#openAs(options, files, engine, wasm, false);
+      } catch (error) {
+        if (error instanceof StoreError) throw error;
+        if (isNoSpace(error)) throw toWriteError(folder, error);
+        const code = systemErrorCode(error);
+        if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') {
+          throw new StoreUnavailableError(folder, code ?? String(error), error);
+        }
       }
     }
     try {
@@ -492,11 +496,14 @@ export class Store {
         more = this.#live.catchUp(sliceBudget);
         const request = this.#live.replica.takeRequest();
         if (request !== null) void this.#answer(request);
+        this.#followFailure = null;
         if (!this.isReadOnly) this.#generations.look();
         if (!this.isReadOnly && !this.#isLeaving) this.#reserve.look();
       }
     } catch (error) {
-      this.#parts.log(`following failed: ${String(error)}`);
+      const failure = String(error);
+      if (failure !== this.#followFailure) this.#parts.log(`following failed: ${failure}`);
+      this.#followFailure = failure;
     }
     if (more) setImmediate(() => this.#look());
     else this.follow(this.#followInterval);

@@ -12,6 +12,8 @@ export interface StoreOptions {
   readonly checkpointWorkerFile: string | null;
   /** Names this window in leases and presence. Unique for every start of a window. */
   readonly windowId: string;
+  /** Nothing in the folder is made or written, not even that this window is there. Absent: it is where that is allowed. */
+  readonly access?: 'read';
   /** Unix time in milliseconds. */
   readonly now?: () => number;
   /** Monotonic milliseconds. */

@@ -1,4 +1,5 @@
 /** Reading a store's folder that is not this window's: another profile's, an older copy. Nothing in it is changed. */
+import { ulid } from 'ulid';
 import { StoreOutdatedError, StoreUnavailableError, systemErrorCode } from '../errors.ts';
 import { readerOf } from '../blobFile.ts';
 import { nodeFiles } from '../fileLayer.ts';
@@ -6,6 +7,7 @@ import { listFolder } from '../folder.ts';
 import { migrateDatabase, readRequirements, schemaVersion } from '../migrations.ts';
 import type { Database, Engine } from '../openDatabase.ts';
 import { openReplica } from '../openReplica.ts';
+import { Store } from '../store.ts';
 import type { ReadTransaction } from '../transaction.ts';
 
 /**
@@ -32,6 +34,18 @@ export async function withOtherFolder<T>(
   } finally {
     replica.close();
   }
+}
+
+/**
+ * The folder's store, read and followed as a window follows its own until it is closed. Throws StoreUnavailableError,
+ * StoreDamagedError and StoreOutdatedError as above.
+ */
+export async function followOtherFolder(
+  folder: string,
+  options: { readonly wasm: Uint8Array | string; readonly log: (line: string) => void },
+): Promise<Store> {
+  refuseNoStore(folder);
+  return Store.open({ ...options, folder, access: 'read', checkpointWorkerFile: null, windowId: ulid() });
 }
 
 function refuseNoStore(folder: string): void {
