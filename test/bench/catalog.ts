@@ -1,5 +1,6 @@
 /** Every benchmark there is. A new one is added here; ask for it by its name or its group's. */
 import type { Benchmark } from './benchmark.ts';
+import { firstPaint5000 } from './page/firstPaint.ts';
 import { append1, append16, appendW1 } from './store/append.ts';
 import { append4p } from './store/append4p.ts';
 import { blockW2 } from './store/blockW2.ts';
@@ -30,6 +31,7 @@ export const benchmarks: readonly Benchmark[] = [
   listW4,
   streamBytes,
   rssW2,
+  firstPaint5000,
   mirrorLag,
   idleCost,
 ];
