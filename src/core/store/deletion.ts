@@ -3,6 +3,7 @@
  * keeps a window that still shows the chat from writing it anew, and tells which journals and snapshots must go.
  */
 import { SessionNotOwnedError } from './errors.ts';
+import { passOnBranches } from './heirs.ts';
 import { getLease } from './leases.ts';
 import { lineageMembers, membersOfRoot, rootOf } from './lineage.ts';
 import { getMeta, listMeta } from './meta.ts';
@@ -45,14 +46,15 @@ export function refuseForeignLease(reader: ReadTransaction, deletion: Deletion):
 }
 
 /**
- * Removes every row of the chat with its messages, drafts, memories, places and leases. Branches and chats that followed a
- * reset stay, as chats of their own; so do fences, which name places. Does nothing if there is no such chat. Throws
+ * Removes every row of the chat with its messages, drafts, memories, places and leases. Branches stay, and stay related
+ * (heirs.ts); chats that followed a reset stay; so do fences, which name places. Does nothing if there is no such chat. Throws
  * SessionNotOwnedError (see refuseForeignLease).
  */
 export function deleteLineage(writer: WriteTransaction, deletion: Deletion): void {
   refuseForeignLease(writer, deletion);
   const root = rootOf(writer, deletion.sessionId);
   if (lineageMembers(writer, root).length === 0) return;
+  passOnBranches(writer, root);
   const change = String(writer.seq);
   writer.run(bury, [change, root]);
   for (const sql of removals) writer.run(sql, [change]);

@@ -37,16 +37,16 @@ const rowSchema = v.object({
   parent_id: v.nullable(v.string()),
   branched_after: v.nullable(v.number()),
 });
-type Row = Readonly<v.InferOutput<typeof rowSchema>>;
+export type BranchRow = Readonly<v.InferOutput<typeof rowSchema>>;
 
 const columns = 'id, title, created_at, parent_id, branched_after';
 /** A branch whose place is not known (it was brought in, or its parent is gone) is the beginning of a family of its own. */
-const isPlaced = `edge = 'branch' AND branched_after IS NOT NULL`;
+export const isPlaced = `edge = 'branch' AND branched_after IS NOT NULL`;
 
 /** Every chat that goes back to the same beginning, each behind its parent; empty if the chat is not stored. */
 export function familyOf(reader: ReadTransaction, sessionId: string): Relative[] {
   const family: Relative[] = [];
-  const add = (row: Row, parent: Relative | null): void => {
+  const add = (row: BranchRow, parent: Relative | null): void => {
     const { id, title } = row;
     family.push({ id, title, createdAt: row.created_at, parent, after: row.branched_after ?? 0 });
   };
@@ -88,8 +88,8 @@ function inOrder(family: readonly Relative[]): Relative[] {
   return [...family].sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
 }
 
-function firstOf(reader: ReadTransaction, sessionId: string): Row | null {
-  let found: Row | null = null;
+function firstOf(reader: ReadTransaction, sessionId: string): BranchRow | null {
+  let found: BranchRow | null = null;
   let next: string | null = sessionId;
   const seen = new Set<string>();
   while (next !== null) {
@@ -106,7 +106,8 @@ function firstOf(reader: ReadTransaction, sessionId: string): Row | null {
   return found;
 }
 
-function branchesOf(reader: ReadTransaction, id: string): Row[] {
+/** The chats that were branched from the chat and are placed in it, by their first rows. */
+export function branchesOf(reader: ReadTransaction, id: string): BranchRow[] {
   const members = lineageMembers(reader, id);
   return reader
     .all(

@@ -257,6 +257,42 @@ describe('A branch', function () {
     assert.deepEqual([forks(store, id), faults(store)], [[], []]);
   });
 
+  it('stays related to the other branches of a chat that is deleted, wherever they part', async () => {
+    const store = await openStore();
+    const remove = (sessionId: string) =>
+      store.write((writer) => deleteLineage(writer, { sessionId, isOtherAlive: () => false }));
+    await add(store, 'chat', turns(1, 2, 3));
+    const first = await branch(store, 'chat', 'p1', 'before', 'first');
+    const short = await branch(store, 'chat', 'a1', 'through', 'short');
+    const long = await branch(store, 'chat', 'a2', 'through', 'long');
+    const twin = await branch(store, 'chat', 'a2', 'through', 'twin');
+    await add(store, short, [{ id: 'other', role: 'user' }]);
+    await remove('chat');
+    const ways = { start: [long, first], middle: [long, short], end: [long, twin] };
+    const at = (after: number, chats: string[], current: number) => ({ after, chats, current });
+    assert.deepEqual(forks(store, first), [at(0, ways.start, 1)]);
+    assert.deepEqual(forks(store, short), [at(0, ways.start, 0), at(2, ways.middle, 1)]);
+    assert.deepEqual(forks(store, twin), [at(0, ways.start, 0), at(2, ways.middle, 0), at(4, ways.end, 1)]);
+
+    // One that is a branch itself: what parts before it goes to its parent, what parts behind it stays together.
+    await add(store, twin, turns(4, 5));
+    const before = await branch(store, twin, `${twin}:2`, 'through', 'before');
+    const behind = await branch(store, twin, 'a5', 'through', 'behind');
+    const beside = await branch(store, twin, 'a4', 'through', 'beside');
+    await remove(twin);
+    assert.deepEqual(forks(store, beside), [
+      at(0, ways.start, 0),
+      at(2, [long, before, short], 0),
+      at(4, [long, behind], 1),
+      at(6, [behind, beside], 1),
+    ]);
+    assert.deepEqual(shown(store, beside), ['p1', 'a1', 'p2', 'a2', 'p4', 'a4']);
+    assert.deepEqual(faults(store), []);
+    await remove(long);
+    await remove(behind);
+    assert.deepEqual(forks(store, beside), [at(0, [beside, first], 0), at(2, [beside, before, short], 0)]);
+  });
+
   it('shares the large contents that are in blobs, and keeps them when the chat it comes from is deleted', async () => {
     const engine = await loadEngine(fs.readFileSync(wasmFile));
     const store = await openStore({
