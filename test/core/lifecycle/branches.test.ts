@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import type { Fork } from '../../../src/core/session/events.ts';
+import { getDraft } from '../../../src/core/store/drafts.ts';
 import { listChats } from '../../../src/core/store/sessions.ts';
 import { pinLineage, renameLineage } from '../../../src/core/store/lineageChanges.ts';
 import { getRoute } from '../../../src/core/store/routes.ts';
@@ -32,6 +33,7 @@ describe('Branch from here', function () {
     const { id, runtime } = await answered(here);
     await turn(here, runtime, 'Second');
     const branch = await branchIn(here, id, { messageId: idOf(runtime, 'Hi') });
+    assert.equal(here.store.read((reader) => getDraft(reader, branch)), null);
     const opened = await show(here, branch);
     await turn(here, opened.runtime, 'Instead');
     assert.deepEqual(shownIn(opened.runtime), ['Hello', 'Hi', 'Instead', 'Hi']);
