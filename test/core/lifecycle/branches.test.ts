@@ -33,7 +33,10 @@ describe('Branch from here', function () {
     const { id, runtime } = await answered(here);
     await turn(here, runtime, 'Second');
     const branch = await branchIn(here, id, { messageId: idOf(runtime, 'Hi') });
-    assert.equal(here.store.read((reader) => getDraft(reader, branch)), null);
+    assert.equal(
+      here.store.read((reader) => getDraft(reader, branch)),
+      null,
+    );
     const opened = await show(here, branch);
     await turn(here, opened.runtime, 'Instead');
     assert.deepEqual(shownIn(opened.runtime), ['Hello', 'Hi', 'Instead', 'Hi']);
