@@ -275,9 +275,11 @@ export class ChatPanel implements Viewer {
 
   async #attached(): Promise<ChatRuntime> {
     if (this.#runtime !== null && !this.#runtime.isFinalized) return this.#runtime;
-    if ('choices' in this.#content) throw new Error('Say first which chat this panel shows.');
+    const content = this.#content;
+    if ('choices' in content) throw new Error('Say first which chat this panel shows.');
     const { registry } = await this.#services.core.get();
-    const runtime = await registry.openOrCreate(this.#newChat(this.#content.sessionId));
+    const runtime = await registry.openOrCreate(this.#newChat(content.sessionId));
+    if (this.#content !== content) return this.#attached(); // it was told to show another chat meanwhile
     if (this.#runtime === runtime) return runtime; // another message of the page was faster
     this.#runtime = runtime;
     if (!this.#isDisposed) registry.attach(runtime, this);

@@ -44,7 +44,9 @@ export class Panel extends RecordingViewer {
   /** The runtime it shows; opened if need be. */
   async attached(): Promise<ChatRuntime> {
     if (this.#runtime !== null && !this.#runtime.isFinalized) return this.#runtime;
-    const runtime = await this.#window.registry.openOrCreate(newChat(this.#chatId));
+    const chatId = this.#chatId;
+    const runtime = await this.#window.registry.openOrCreate(newChat(chatId));
+    if (this.#chatId !== chatId) return this.attached(); // it was told to show another chat meanwhile
     if (this.#runtime === runtime) return runtime;
     this.#runtime = runtime;
     this.#window.registry.attach(runtime, this);
