@@ -1,5 +1,5 @@
 /** While chats are followed here, looks whether the windows that write them still live; nobody else tells of a death. */
-import type { ChatRuntime } from './chatRuntime.ts';
+import type { ChatState } from '../session/reducer.ts';
 import type { Timers } from './timers.ts';
 
 /** How long a window that follows a chat may not notice that the process of the one that writes it is gone, in milliseconds. */
@@ -10,9 +10,16 @@ export const ownerGlanceMs = 1000;
  */
 export const ownerCheckMs = 10_000;
 
+/** A chat as it is watched. */
+export interface WatchedChat {
+  readonly state: Pick<ChatState, 'owner'>;
+  readonly seemsAbandoned: boolean;
+  readonly isAbandoned: boolean;
+}
+
 export interface OwnerWatchOptions {
   readonly timers: Timers;
-  readonly runtimes: () => Iterable<ChatRuntime>;
+  readonly runtimes: () => Iterable<WatchedChat>;
   /** A chat is abandoned; afterwards the watch is started anew by whoever still follows one. */
   readonly onAbandoned: () => void;
 }
@@ -33,8 +40,9 @@ export class OwnerWatch {
   start(): void {
     const { timers, runtimes } = this.#options;
     if (this.#isStopped || this.#cancel !== null) return;
-    if (![...runtimes()].some(({ state, seemsAbandoned }) => state.owner === 'elsewhere' || seemsAbandoned))
-      return;
+    const isFollowed = (chat: WatchedChat): boolean =>
+      chat.state.owner === 'elsewhere' || chat.seemsAbandoned;
+    if (![...runtimes()].some(isFollowed)) return;
     this.#cancel = timers.after(ownerGlanceMs, () => this.#look());
   }
 
@@ -49,7 +57,7 @@ export class OwnerWatch {
     this.#cancel = null;
     const isDue = timers.now() - this.#checkedAt >= ownerCheckMs;
     if (isDue) this.#checkedAt = timers.now();
-    const isAbandoned = (runtime: ChatRuntime): boolean =>
+    const isAbandoned = (runtime: WatchedChat): boolean =>
       (isDue || runtime.seemsAbandoned) && runtime.isAbandoned;
     if ([...runtimes()].some(isAbandoned)) onAbandoned();
     else this.start();
