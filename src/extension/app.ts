@@ -6,6 +6,7 @@ import { StoredChats } from '../core/runtime/earlierChats.ts';
 import { PanelRoutes } from '../core/runtime/panelRoutes.ts';
 import { LifecycleHooks } from '../core/runtime/hooks.ts';
 import { DigestMemory } from '../core/runtime/memory.ts';
+import { writableAgain } from '../core/runtime/problems.ts';
 import { RuntimeRegistry } from '../core/runtime/registry.ts';
 import { systemTimers } from '../core/runtime/timers.ts';
 import { Rescue, rescuePlaces } from '../core/runtime/rescue.ts';
@@ -59,11 +60,17 @@ export function createApp(context: vscode.ExtensionContext): App {
       windowId: ulid(),
       log,
       onHealed: reportHealed,
+      onWritable: () => {
+        void prepare();
+        for (const panel of panels.all) panel.receive({ type: 'notice', message: writableAgain });
+      },
     });
     const isWindowAlive = (windowId: string) => store.isWindowAlive(windowId);
     const places = rescuePlaces(context.globalStorageUri.fsPath);
     const rescue = new Rescue({ storeFolder: store.folder, places, newId: ulid, now: Date.now, log });
-    const rescued = await startWindow({ store, rescue, now: Date.now, log });
+    const prepare = async (): Promise<void> =>
+      void reportRescued(await startWindow({ store, rescue, now: Date.now, log }));
+    await prepare();
     const routes = new PanelRoutes({ store, workspaceUri: workspaceIdentity().uri, now: Date.now });
     const registry = new RuntimeRegistry({
       store,
@@ -87,7 +94,6 @@ export function createApp(context: vscode.ExtensionContext): App {
     models.onDidChange(() => registry.modelsChanged());
     disposables.add(followByFocus(store));
     void reportFaults(store);
-    void reportRescued(rescued);
     return { store, registry, routes };
   };
   const core = new CoreAccess(openCore);

@@ -1,6 +1,6 @@
 /** The list of all chats: a view of the store, never an index of its own. A failed read keeps the shown rows and says so. */
 import * as vscode from 'vscode';
-import { describeStoreProblem } from '../core/runtime/problems.ts';
+import { describeReadOnly, describeStoreProblem } from '../core/runtime/problems.ts';
 import { isArchived } from '../core/session/reasons.ts';
 import { chatTitle } from '../core/session/title.ts';
 import { listChats, type ChatRow } from '../core/store/sessions.ts';
@@ -95,7 +95,7 @@ export class ChatList implements vscode.TreeDataProvider<ChatListNode>, vscode.D
     try {
       const nodes = await this.#read(group);
       this.#shown.set(group, nodes);
-      this.#view.message = '';
+      this.#view.message = describeReadOnly((await this.#core.get()).store) ?? '';
       return nodes;
     } catch (error) {
       this.#view.message = describeStoreProblem(error).message;

@@ -5,7 +5,12 @@ import type { HostMessage } from '../core/protocol/hostMessages.ts';
 import type { PageMessage } from '../core/protocol/pageMessages.ts';
 import type { ChatRuntime } from '../core/runtime/chatRuntime.ts';
 import type { PanelPlace } from '../core/runtime/panelRoutes.ts';
-import { describeStoreProblem, mayBeSavedLater, messageOf } from '../core/runtime/problems.ts';
+import {
+  describeReadOnly,
+  describeStoreProblem,
+  mayBeSavedLater,
+  messageOf,
+} from '../core/runtime/problems.ts';
 import type { NewChat, RuntimeRegistry } from '../core/runtime/registry.ts';
 import type { Viewer } from '../core/runtime/viewer.ts';
 import type { Session } from '../core/session/model.ts';
@@ -205,10 +210,12 @@ export class ChatPanel implements Viewer {
         this.receive({ type: 'chooseChat', choices: [...this.#content.choices] });
         return;
       }
-      const { registry } = await this.#services.core.get();
+      const { registry, store } = await this.#services.core.get();
       const runtime = await this.#attached();
+      const readOnly = describeReadOnly(store);
       if (draft !== null) runtime.setDraft(draft);
       registry.attach(runtime, this);
+      if (readOnly !== null) this.receive({ type: 'notice', message: readOnly });
     } catch (error) {
       this.#services.log(`chat ${this.sessionId} cannot be shown: ${String(error)}`);
       this.receive({ type: 'unavailable', problem: describeStoreProblem(error) });

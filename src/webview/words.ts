@@ -103,6 +103,8 @@ export const words = {
   archivedNotice: 'This chat is archived. Reopen it to go on with it.',
   unavailableTitle: 'This chat cannot be shown',
   savingTitle: 'Not saved yet:',
+  cannotBeSaved: 'This was not sent, because it cannot be saved at the moment.',
+  savesAgain: 'The chat can be saved again. What you typed was not sent yet.',
   keepsText: 'What you typed is kept.',
   waitForAnswer:
     'The answer is still running. Your text is kept: send it when the answer is done, or stop it.',

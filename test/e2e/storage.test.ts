@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
+import { SmallDisk } from '../support/smallDisk.ts';
+import { skipBecause } from '../support/vscode/skip.ts';
 import { Store } from '../../src/core/store/store.ts';
 import { addChat } from '../core/store/support/stores.ts';
 import { until } from '../support/vscode/until.ts';
@@ -65,6 +67,40 @@ describe('The storage of the chats', () => {
     assert.equal(await list.filter({ hasText: 'From another profile' }).count(), 1);
     await ask(() => list.filter({ hasText: '1 chat could not be read' }).click(), /1 fault was found/);
     await window.close();
+  });
+
+  it('can be only read: list and chat say so, and it goes on by itself once it can be written', async function () {
+    const disk = SmallDisk.mount(64);
+    if ('reason' in disk) skipBecause(this, disk.reason);
+    try {
+      const folder = join(disk.folder, 'chats');
+      const store = await openStore(folder);
+      await addChat(store, ['A chat to be read']);
+      await store.close();
+      disk.setReadOnly(true);
+      const window = await editor.calmWindow({ 'holdfast.storageFolder': folder });
+      await window.page.getByRole('tab', { name: 'Holdfast' }).locator('a').click();
+      const listed = window.page.locator('.sidebar').getByText(/can be read, but not changed/);
+      await listed.waitFor();
+      await window.page.getByRole('treeitem').filter({ hasText: 'A chat to be read' }).click();
+      const panel = await editor.panel(window);
+      await panel.notice(/can be read, but not changed/).waitFor();
+      await panel.send('Can you write?');
+      await panel.button('Send anyway').waitFor();
+      assert.equal(await panel.draft(), 'Can you write?');
+      disk.setReadOnly(false);
+      await panel.notice(/can be changed again/).waitFor();
+      await listed.waitFor({ state: 'detached' });
+      await panel.composer.press('Enter');
+      const request = await editor.models.waitForRequest();
+      await request.send('I can.');
+      await request.finish();
+      await panel.answerContains('I can.');
+      await panel.status('Assistant', ['complete']);
+      await window.close();
+    } finally {
+      disk.remove();
+    }
   });
 });
 

@@ -174,6 +174,23 @@ describe('The composer', () => {
     assert.equal(await panel.message.inputValue(), '');
   });
 
+  it('says once why nothing can be saved, and that the prompt can be sent when it can be', async () => {
+    const panel = await suite.open();
+    await panel.message.fill('urgent');
+    await until(() => panel.send.isEnabled(), { what: 'Send to be enabled' });
+    await panel.message.press('Enter');
+    const { messageId } = await panel.host.waitForPost('send');
+    const problem = { reason: 'read_only', message: 'The folder cannot be written to.' };
+    await panel.host.deliver({ type: 'sendRejected', messageId, problem, canSendAnyway: true });
+    await panel.host.emit({ type: 'savingChanged', problem });
+    await panel.notice('This was not sent, because').waitFor();
+    assert.equal(await panel.notice('The folder cannot be written to.').count(), 1);
+    await panel.host.emit({ type: 'savingChanged', problem: null });
+    await panel.notice('The chat can be saved again.').waitFor();
+    assert.equal(await panel.button('Send anyway').count(), 0);
+    assert.equal(await panel.message.inputValue(), 'urgent');
+  });
+
   it('keeps the text while an answer runs, and says why it is not sent', async () => {
     const panel = await suite.open({ messages: makeTranscript(1) });
     await panel.article('m1').waitFor();

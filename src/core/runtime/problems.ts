@@ -1,6 +1,7 @@
 /** Turns what went wrong into a sentence for the user that names the cause and the way out. */
 import type { Problem } from '../session/model.ts';
 import { StoreError } from '../store/errors.ts';
+import type { Store } from '../store/store.ts';
 
 /** A problem of the store, for the panel. Errors of other kinds are described by their own message. */
 export function describeStoreProblem(error: unknown): Problem {
@@ -8,6 +9,18 @@ export function describeStoreProblem(error: unknown): Problem {
     return { reason: error.reason, message: error.message };
   }
   return { reason: 'unknown', message: `This could not be saved: ${messageOf(error)}` };
+}
+
+/** What the user is told once chats that could only be read can be written. */
+export const writableAgain = 'The chats can be changed again.';
+
+/** What the user is told where chats are shown that can only be read at the moment; null: they can be written. */
+export function describeReadOnly({
+  isReadOnly,
+  folder,
+}: Pick<Store, 'isReadOnly' | 'folder'>): string | null {
+  if (!isReadOnly) return null;
+  return `The chats can be read, but not changed: the chat storage folder ${folder} cannot be written to. Give yourself write permission for it, or choose another one in the settings.`;
 }
 
 export function messageOf(error: unknown): string {

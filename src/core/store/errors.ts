@@ -204,7 +204,11 @@ export function toWriteError(folder: string, error: unknown): StoreError {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new StoreReadOnlyError(folder, code, error);
+      return new StoreReadOnlyError(
+        folder,
+        code === 'EROFS' ? 'its disk is read-only' : 'no write permission',
+        error,
+      );
     default:
       return new StoreWriteError(folder, code ?? String(error), error);
   }

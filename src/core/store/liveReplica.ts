@@ -34,6 +34,7 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 export class LiveReplica {
   readonly #options: LiveOptions;
+  #access: LiveOptions['access'];
   #opened: OpenedReplica;
   #snapshotBytes: number;
   #damage: StoreError | null = null;
@@ -42,6 +43,7 @@ export class LiveReplica {
 
   private constructor(options: LiveOptions, opened: OpenedReplica) {
     this.#options = options;
+    this.#access = options.access;
     this.#opened = opened;
     this.#snapshotBytes = opened.snapshotBytes;
   }
@@ -120,6 +122,24 @@ export class LiveReplica {
     }
   }
 
+  /**
+   * From now on this window writes: files that were lost meanwhile are made again from what it holds, and all are opened anew.
+   * Throws what opening throws; then reading goes on as before.
+   */
+  async becomeWriter(): Promise<void> {
+    this.#access = 'append';
+    try {
+      if (this.#damage === null) this.catchUp();
+      const opened = await openRepairing(this.#openOptions());
+      if (this.#isClosed) return opened.replica.close();
+      this.#damage = null;
+      this.#replace(opened);
+    } catch (error) {
+      this.#access = 'read';
+      throw error;
+    }
+  }
+
   /** A repair that is still going on lets go of what it opens when it ends. */
   close(): void {
     this.#isClosed = true;
@@ -145,9 +165,9 @@ export class LiveReplica {
   }
 
   #refuseSuspect(): void {
-    const { access, presence } = this.#options;
+    const { presence } = this.#options;
     if (!this.replica.isSuspect) return;
-    if (access === 'append' && presence.others().length > 0) {
+    if (this.#access === 'append' && presence.others().length > 0) {
       throw new StoreDamagedError(this.replica.journal.path, 'it ends in something unreadable');
     }
     this.replica.acceptTail();
@@ -184,6 +204,7 @@ export class LiveReplica {
     });
     return {
       ...this.#options,
+      access: this.#access,
       onMove: (left, sealedBy) => {
         onLeave(left);
         if (isOpen) onGeneration(sealedBy);
@@ -192,8 +213,8 @@ export class LiveReplica {
   }
 
   #followDisplaced(error: DisplacedError): void {
-    const { files, folder, access, log } = this.#options;
-    if (access === 'append' && error.reason !== 'slept') {
+    const { files, folder, log } = this.#options;
+    if (this.#access === 'append' && error.reason !== 'slept') {
       files.makeFolder(folder);
       const newest = listFolder(files, folder).snapshots[0]?.generation ?? 0;
       if (newest <= this.replica.journal.generation) {

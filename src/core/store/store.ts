@@ -83,8 +83,6 @@ interface ReplicaEvents {
 export class Store {
   readonly folder: string;
   readonly windowId: string;
-  /** True: the folder cannot be written to; reading works. */
-  readonly isReadOnly: boolean;
   readonly #parts: Parts;
   readonly #live: LiveReplica;
   readonly #changes: Changes;
@@ -97,6 +95,9 @@ export class Store {
   /** The window goes: see lastWords. */
   #isLeaving = false;
   #isClosed = false;
+  #isReadOnly: boolean;
+  /** The attempt to write that is going on in a folder that could not be written to. */
+  #unlocking: Promise<void> | null = null;
   #followInterval: number;
   #followTimer: NodeJS.Timeout | null = null;
   /** What the last look ran into, so that it is logged once; null: nothing. */
@@ -112,7 +113,7 @@ export class Store {
     this.#live = live;
     this.folder = folder;
     this.windowId = windowId;
-    this.isReadOnly = parts.isReadOnly;
+    this.#isReadOnly = parts.isReadOnly;
     this.#followInterval = options.followInterval ?? focusedFollowInterval;
     this.#changes = new Changes(log);
     this.#durability = new Durability(
@@ -173,7 +174,7 @@ export class Store {
   /**
    * Opens the folder, making it if needed, repairs it if it is damaged, and brings the schema up to date. Throws
    * StoreUnavailableError, StoreDamagedError (another window holds the chats but does not answer) and StoreOutdatedError. A
-   * folder that can only be read opens with `isReadOnly`.
+   * folder that can only be read opens with `isReadOnly`; each change tries again whether it can be written to by now.
    */
   static async open(options: StoreOptions): Promise<Store> {
     const files = options.files ?? nodeFiles;
@@ -216,7 +217,7 @@ export class Store {
     const probe = options.probe ?? systemProbe();
     const presence = new Presence({ files, folder, windowId, clock, probe, log });
     const worker = checkpointWorkerFile === null ? null : workerRunner(checkpointWorkerFile, wasm, now);
-    const runner = isReadOnly ? null : (options.runCheckpoint ?? worker);
+    const runner = options.runCheckpoint ?? worker;
     const left: Journal[] = [];
     const events: ReplicaEvents = {
       onLeave: (journal) => left.push(journal),
@@ -250,6 +251,11 @@ export class Store {
       presence.stop();
       throw error;
     }
+  }
+
+  /** True: the folder could not be written to yet; reading works. */
+  get isReadOnly(): boolean {
+    return this.#isReadOnly;
   }
 
   /** The newest sequence number this window holds. */
@@ -304,8 +310,9 @@ export class Store {
   write<T>(change: (writer: WriteTransaction) => T): Promise<T> {
     try {
       this.#mustBeUsable();
-      if (this.isReadOnly) throw new StoreReadOnlyError(this.folder, 'no write permission');
-      return this.#writeNow(change);
+      if (!this.isReadOnly) return this.#writeNow(change);
+      if (this.#parts.options.access !== 'read') return this.#writeUnlocked(change);
+      throw new StoreReadOnlyError(this.folder, 'it was opened for reading only');
     } catch (error) {
       if (error instanceof StoreDamagedError && !this.#isClosed) return this.#writeAfterRepair(change);
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
@@ -349,7 +356,7 @@ export class Store {
       seq: this.read(lastDeletionSeq),
       checkpoint: () => this.checkpoint(),
       isWindowAlive: (windowId) => presence.isAlive(windowId),
-      isStopped: () => this.#isClosed || runner === null,
+      isStopped: () => this.#isClosed || this.isReadOnly || runner === null,
     });
   }
 
@@ -408,30 +415,64 @@ export class Store {
     return this.#writeNow(change);
   }
 
+  async #writeUnlocked<T>(change: (writer: WriteTransaction) => T): Promise<T> {
+    this.#unlocking ??= this.#unlock().finally(() => {
+      this.#unlocking = null;
+    });
+    await this.#unlocking;
+    this.#mustBeUsable();
+    return this.#writeNow(change);
+  }
+
+  /** The window becomes one that writes. Throws StoreReadOnlyError while the folder cannot be written to, and what opening throws. */
+  async #unlock(): Promise<void> {
+    const { presence, files, options, log } = this.#parts;
+    try {
+      files.makeFolder(this.folder);
+      presence.start();
+      await this.#live.becomeWriter();
+      await this.#prepareWriting();
+    } catch (error) {
+      presence.stop();
+      throw toWriteError(this.folder, error);
+    }
+    if (this.#isClosed) return presence.stop();
+    this.#isReadOnly = false;
+    log(`the folder ${this.folder} can be written to now`);
+    this.#startHousekeeping();
+    options.onWritable?.();
+  }
+
   #leave(journal: Journal): void {
-    if (this.isReadOnly) journal.close();
+    if (journal.access === 'read') journal.close();
     else this.#durability.leave(journal);
   }
 
   async #prepare(): Promise<void> {
-    const { presence, log } = this.#parts;
+    const { log } = this.#parts;
     for (const { name } of this.#live.badSnapshots)
       log(`the snapshot ${name} is damaged; an older one was used`);
-    if (!this.isReadOnly) {
-      presence.setHolds(true);
-      presence.sweep();
-    }
     this.#committer.mustUnderstand('reading');
-    const version = readSchemaVersion(this.#live.replica.database);
-    if (this.isReadOnly) {
-      if (version === 0) {
-        throw new StoreUnavailableError(this.folder, 'it holds no chats and cannot be written to');
-      }
-    } else if (version < schemaVersion) await this.write((writer) => migrate(writer));
-    if (!this.isReadOnly && this.#live.replica.isTailAccepted) this.#confirmTail();
-    this.#finishPurge();
+    if (!this.isReadOnly) await this.#prepareWriting();
+    else if (readSchemaVersion(this.#live.replica.database) === 0) {
+      throw new StoreUnavailableError(this.folder, 'it holds no chats and cannot be written to');
+    }
     this.follow(this.#followInterval);
-    if (!this.isReadOnly && this.#followInterval > 0) this.#tidy.start();
+    if (!this.isReadOnly) this.#startHousekeeping();
+  }
+
+  async #prepareWriting(): Promise<void> {
+    const { presence } = this.#parts;
+    presence.setHolds(true);
+    presence.sweep();
+    const version = readSchemaVersion(this.#live.replica.database);
+    if (version < schemaVersion) await this.#writeNow((writer) => migrate(writer));
+    if (this.#live.replica.isTailAccepted) this.#confirmTail();
+  }
+
+  #startHousekeeping(): void {
+    this.#finishPurge();
+    if (this.#followInterval > 0) this.#tidy.start();
   }
 
   /** Nobody is writing here at the moment; of several windows the first does it. */
@@ -465,13 +506,19 @@ export class Store {
     }
   }
 
-  /** Damage found while reading is repaired in the background; what this window holds is still right as far as it goes. */
+  /**
+   * Damage found while reading is repaired in the background, and own files that cannot be read may be readable again soon;
+   * what this window holds is still right as far as it goes. Whoever only looks into a folder is told that it is gone.
+   */
   #catchUpForReading(): void {
     try {
       this.#live.catchUp();
     } catch (error) {
-      if (!(error instanceof StoreDamagedError) && !(error instanceof StoreReplayError)) throw error;
-      this.#parts.log(error.message);
+      const isOwn = this.#parts.options.access !== 'read';
+      const isUnreadable = error instanceof StoreUnavailableError || systemErrorCode(error) !== null;
+      const isBeingRepaired = error instanceof StoreDamagedError || error instanceof StoreReplayError;
+      if (!isBeingRepaired && !(isOwn && isUnreadable)) throw error;
+      this.#parts.log(`what others wrote cannot be read: ${String(error)}`);
     }
   }
 

@@ -24,6 +24,8 @@ export interface StoreOptions {
   readonly log?: (line: string) => void;
   /** Told when the files were lost under this window and it made them again from what it holds: a sentence for the user. */
   readonly onHealed?: (what: string) => void;
+  /** Told when the folder, which could only be read before, can be written to. */
+  readonly onWritable?: () => void;
   /** How often the journal is looked at for other windows' changes, in milliseconds; 0: only when asked. */
   readonly followInterval?: number;
   /** How long after the last sync the mark is written, in milliseconds. */

@@ -24,6 +24,9 @@ export interface Departure {
   readonly isForward: boolean;
 }
 
+/** A prompt that was not sent, and why. */
+type Refusal = Pick<Extract<HostMessage, { type: 'sendRejected' }>, 'problem' | 'canSendAnyway'>;
+
 /** After this long an unanswered request for older messages may be repeated. */
 const olderPatienceMs = 5000;
 
@@ -36,10 +39,17 @@ export class Page {
   readonly unavailable = signal<Problem | null>(null);
   /** The host does not know which of these chats the panel showed, and asks; null when there is no question. */
   readonly choices = signal<readonly ChatChoice[] | null>(null);
-  /** A passing sentence. */
-  readonly notice = signal<string | null>(null);
+  readonly #said = signal<string | null>(null);
+  readonly #refusal = signal<Refusal | null>(null);
+  /** A passing sentence. Why nothing can be saved is not told twice: that has a notice of its own. */
+  readonly notice = computed(() => {
+    const refusal = this.#refusal.value;
+    if (refusal === null) return this.#said.value;
+    const isTold = this.chat.savingProblem.value?.message === refusal.problem.message;
+    return `${isTold ? words.cannotBeSaved : refusal.problem.message} ${words.keepsText}`;
+  });
   /** What the notice tells of was not sent because it cannot be saved now; the user may send it all the same. */
-  readonly canSendAnyway = signal(false);
+  readonly canSendAnyway = computed(() => this.#refusal.value?.canSendAnyway === true);
   /** For the live region: how turns start and end. */
   readonly announcement = signal('');
   readonly isModelListOpen = signal(false);
@@ -259,10 +269,10 @@ export class Page {
     this.sent.value += 1;
   }
 
-  #say(notice: string | null, canSendAnyway = false): void {
+  #say(notice: string | null): void {
     batch(() => {
-      this.notice.value = notice;
-      this.canSendAnyway.value = canSendAnyway;
+      this.#said.value = notice;
+      this.#refusal.value = null;
     });
   }
 
@@ -288,7 +298,7 @@ export class Page {
       case 'sendRejected':
         this.draft.giveBack(message.messageId);
         this.edit.rejected(message.messageId);
-        this.#say(`${message.problem.message} ${words.keepsText}`, message.canSendAnyway);
+        this.#refusal.value = message;
         break;
       case 'unavailable':
         batch(() => {
@@ -346,6 +356,9 @@ export class Page {
     batch(() => {
       this.chat.apply(event);
       switch (event.type) {
+        case 'savingChanged':
+          if (event.problem === null && this.canSendAnyway.value) this.#say(words.savesAgain);
+          break;
         case 'messageAdded':
           this.draft.arrived(event.message.id);
           break;

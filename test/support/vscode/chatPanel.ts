@@ -6,6 +6,7 @@ export type Author = 'You' | 'Assistant';
 
 export type PanelButton =
   | 'Send'
+  | 'Send anyway'
   | 'Stop'
   | 'Continue'
   | 'Retry'

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import * as os from 'node:os';
 import * as path from 'node:path';
 import { systemErrorCode } from '../../../../src/core/store/errors.ts';
 import { countMessages } from '../../../../src/core/store/messages.ts';
@@ -9,39 +7,28 @@ import { setMeta } from '../../../../src/core/store/meta.ts';
 import { reserveSize } from '../../../../src/core/store/reserve.ts';
 import { openStore, until } from '../support/stores.ts';
 import { faultTable, type FaultRow } from './table.ts';
+import { SmallDisk } from '../../../support/smallDisk.ts';
 import { skipBecause } from '../../../support/vscode/skip.ts';
 import { Stage } from './stage.ts';
 
 const file = path.resolve(import.meta.dirname, '../../../../docs/faults.md');
 
-/** A small file system in memory, which only root on Linux can make; null: with the reason. */
-function mountSmallDisk(): { folder: string } | { reason: string } {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-full-'));
-  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder], { encoding: 'utf8' });
-  if (mount.error !== undefined) return { reason: mount.error.message };
-  return mount.status === 0 ? { folder } : { reason: mount.stderr.trim() };
-}
-
 describe('A disk that is really full', function () {
   this.timeout(60_000);
 
+  let disk: SmallDisk;
   let folder: string;
 
   before(function () {
-    const disk = mountSmallDisk();
-    if ('folder' in disk) {
-      folder = disk.folder;
-      return;
-    }
-    skipBecause(this, `no small disk can be mounted here (${disk.reason})`);
+    const mounted = SmallDisk.mount(3);
+    if ('reason' in mounted) skipBecause(this, mounted.reason);
+    disk = mounted;
+    folder = disk.folder;
   });
   afterEach(() => {
     for (const name of fs.readdirSync(folder)) fs.rmSync(path.join(folder, name), { recursive: true });
   });
-  after(() => {
-    spawnSync('umount', ['-l', folder]);
-    fs.rmSync(folder, { recursive: true });
-  });
+  after(() => disk.remove());
 
   it('refuses what does not fit, names the disk, keeps all that fitted, and writes again after space is freed', async () => {
     const ballast = path.join(folder, 'ballast');

@@ -126,7 +126,7 @@ export const faultTable: readonly FaultRow[] = [
   {
     fault: 'The folder can only be read',
     happens: 'The chats open read-only',
-    comesBack: 'Writing, when the window is opened again with the permission',
+    comesBack: 'Writing, with the next change after the permission was given',
     run: async (stage) => {
       await stage.store.close();
       stage.faulty.fail('openToWrite', 'EACCES');
@@ -135,10 +135,25 @@ export const faultTable: readonly FaultRow[] = [
       assert.deepEqual(stage.texts(), stage.acknowledged);
       const told = await stage.refused();
       stage.faulty.heal();
-      await stage.store.close();
-      await stage.open();
       await stage.resumes();
+      assert.equal(stage.store.isReadOnly, false);
       return told;
+    },
+  },
+  {
+    fault: 'The folder is deleted under a window that can only read it',
+    happens: 'The window goes on showing what it holds',
+    comesBack: 'Everything, with the next change after the permission was given',
+    run: async (stage) => {
+      await stage.store.close();
+      stage.faulty.fail('openToWrite', 'EACCES');
+      await stage.open();
+      fs.rmSync(stage.folder, { recursive: true });
+      assert.deepEqual(stage.texts(), stage.acknowledged);
+      const refused = await stage.refused();
+      assert.deepEqual(stage.texts(), stage.acknowledged);
+      await stage.resumes();
+      return `${refused} Then: ${told(stage)}`;
     },
   },
   {
