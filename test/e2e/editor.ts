@@ -71,7 +71,7 @@ export class Editor {
 
   /** Closes all windows and forgets what VS Code keeps in the browser: the next window has no tabs. */
   async forgetPanels(): Promise<void> {
-    await this.context.close();
+    for (const context of this.#browser.contexts()) await context.close();
     this.context = await this.#browser.newContext();
   }
 
@@ -96,7 +96,8 @@ export class Editor {
    */
   async calmWindow(settings: Settings = {}): Promise<VscodeWindow> {
     const [left, ...others] = this.windows;
-    if (left !== undefined && others.length === 0 && isDeepStrictEqual(settings, this.#settings)) {
+    const isFit = left?.page.context() === this.context && isDeepStrictEqual(settings, this.#settings);
+    if (left !== undefined && others.length === 0 && isFit) {
       await left.runCommand('View: Close All Editors');
       await until(async () => (await left.editorTabs().count()) === 0, { what: 'all tabs to be closed' });
       await left.runCommand('Notifications: Clear All Notifications');
@@ -116,8 +117,18 @@ export class Editor {
     return mkdtempSync(join(this.#scratch.path, 'folder-'));
   }
 
-  async openWindow(folder = this.folder): Promise<VscodeWindow> {
-    const window = await openWindow(this.context, this.server, { folder });
+  /** Like a second window of the same editor: it may restore tabs of the first. */
+  openWindow(folder = this.folder): Promise<VscodeWindow> {
+    return this.#openWindow(this.context, folder);
+  }
+
+  /** Like a window of another editor on the same folder and the same chats: it restores nothing. */
+  async openWindowElsewhere(folder = this.folder): Promise<VscodeWindow> {
+    return this.#openWindow(await this.#browser.newContext(), folder);
+  }
+
+  async #openWindow(context: BrowserContext, folder: string): Promise<VscodeWindow> {
+    const window = await openWindow(context, this.server, { folder });
     this.#windows = [...this.windows, window];
     return window;
   }

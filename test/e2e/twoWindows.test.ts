@@ -18,7 +18,7 @@ describe('A chat that another window writes', () => {
     await request.send('The first words ');
     await writer.answerContains('The first words');
 
-    const second = await editor.openWindow();
+    const second = await editor.openWindowElsewhere();
     const follower = await openChat(second, 'Holdfast: Open Last Chat');
     await follower.notice(/Open in another window/).waitFor({ timeout: 60_000 });
     await follower.answerContains('The first words');
@@ -34,6 +34,7 @@ describe('A chat that another window writes', () => {
     await next.send('Please do.');
     await next.finish();
     await follower.answerContains('Please do.');
+    await second.close();
   });
 
   it('is taken over in the middle of its answer: the text is kept, and the other window follows', async () => {
@@ -43,7 +44,7 @@ describe('A chat that another window writes', () => {
     await request.send('Mine, says the first window');
     await writer.answerContains('says the first window');
 
-    const second = await editor.openWindow();
+    const second = await editor.openWindowElsewhere();
     const taker = await openChat(second, 'Holdfast: Open Last Chat');
     await taker.button('Take over here').click({ timeout: 60_000 });
     assert.equal(await taker.status('Assistant', ['interrupted']), 'interrupted');
@@ -69,7 +70,7 @@ describe('A chat that another window writes', () => {
     await request.send('I do, says the first host');
     await writer.answerContains('says the first host');
 
-    const second = await editor.openWindow(editor.copyWorkspace());
+    const second = await editor.openWindowElsewhere(editor.copyWorkspace());
     await second.runCommand('Holdfast: Open Last Chat');
     await second
       .notifications(/has no chat yet/)
