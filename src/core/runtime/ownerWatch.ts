@@ -3,7 +3,7 @@ import type { ChatState } from '../session/reducer.ts';
 import type { Timers } from './timers.ts';
 
 /** How long a window that follows a chat may not notice that the process of the one that writes it is gone, in milliseconds. */
-export const ownerGlanceMs = 1000;
+export const ownerGlanceMs = 2000;
 /**
  * How often it makes sure, in milliseconds: that the process is still the same one, that a window of another host is still heard.
  * Seldom, because files are read for it, which is most of what a window does that only follows (the benchmark `idle-cost`).

@@ -317,7 +317,7 @@ describe('A window gives a runtime back', function () {
     );
   });
 
-  it('not while it follows another window, whose death it finds within a second', async () => {
+  it('not while it follows another window, whose death it finds at a glance', async () => {
     const other = await world.start();
     const { id } = await running(window);
     const follower = new Panel(other, id);

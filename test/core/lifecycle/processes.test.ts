@@ -108,7 +108,7 @@ describe('Chats of windows that are killed', function () {
     }
   });
 
-  it('are taken on by a window that follows them, within two seconds', async () => {
+  it('are taken on by a window that follows them, within three seconds', async () => {
     const temporary = mkdtempSync(join(tmpdir(), 'holdfast-kills-'));
     const folder = join(temporary, 'store');
     const chat = ulid();
@@ -125,7 +125,7 @@ describe('Chats of windows that are killed', function () {
       assert.equal(runtime.state.owner, 'elsewhere', 'it died while it wrote');
       while (runtime.state.owner === 'elsewhere') await pause(10);
       const took = performance.now() - killedAt;
-      assert.ok(took < 2000, `it took ${took} ms`);
+      assert.ok(took < 3000, `it took ${took} ms`);
       await registry.shutDown();
     } finally {
       await owner.kill();
