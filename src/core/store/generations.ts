@@ -8,7 +8,7 @@ import type { CheckpointJob } from './checkpoint.ts';
 import type { CheckpointRunner } from './checkpointRunner.ts';
 import type { Committer } from './commit.ts';
 import type { Durability } from './durability.ts';
-import { systemErrorCode } from './errors.ts';
+import { StoreClosedError, systemErrorCode } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
 import { inFolder, journalName, listFolder } from './folder.ts';
 import { Journal } from './journal.ts';
@@ -138,6 +138,7 @@ export class Generations {
     // After a failure (a full disk) not at every commit again.
     if (clock() - this.#failedAt < sealerPatience / 2) return;
     this.#run().catch((error: unknown) => {
+      if (error instanceof StoreClosedError) return; // the next window makes it
       this.#failedAt = clock();
       log(`the checkpoint failed: ${String(error)}`);
     });

@@ -1,4 +1,5 @@
 /** One journal file: appended to by every window, read by each at its own pace. */
+import { StoreClosedError } from './errors.ts';
 import type { FileLayer, FileStatus } from './fileLayer.ts';
 import { inFolder, journalName } from './folder.ts';
 
@@ -16,7 +17,7 @@ export class Journal {
   /** Bytes it had at the last look. */
   #size = 0;
   readonly #files: FileLayer;
-  readonly descriptor: number;
+  readonly #descriptor: number;
   #buffer = Buffer.alloc(64 * 1024);
   #isClosed = false;
 
@@ -29,7 +30,16 @@ export class Journal {
     this.generation = generation;
     this.access = access;
     this.path = inFolder(folder, journalName(generation));
-    this.descriptor = files.open(this.path, access);
+    this.#descriptor = files.open(this.path, access);
+  }
+
+  /**
+   * Of the open file. Throws StoreClosedError once it is closed: its number may be another file's by then, and whoever was
+   * still waiting for something when the store was closed would write there.
+   */
+  get descriptor(): number {
+    if (this.#isClosed) throw new StoreClosedError();
+    return this.#descriptor;
   }
 
   status(): FileStatus {
@@ -62,7 +72,7 @@ export class Journal {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#files.close(this.descriptor);
+    this.#files.close(this.#descriptor);
   }
 
   #reserve(length: number): Buffer {

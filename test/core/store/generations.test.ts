@@ -90,6 +90,38 @@ describe('generations', function () {
     return texts;
   }
 
+  it('writes nothing once it is closed, not even into a file that got the number of its journal', async () => {
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const syncFolder: FileLayer['syncFolder'] = async (folder) => {
+      await gate;
+      return nodeFiles.syncFolder(folder);
+    };
+    const store = await openStore({
+      files: { ...nodeFiles, syncFolder },
+      runCheckpoint: () => Promise.resolve(),
+    });
+    await addChat(store, ['kept']);
+    const checkpoint = store.checkpoint();
+    await store.close();
+    const folder = makeFolder();
+    const files = Array.from({ length: 30 }, (_, index) => path.join(folder, String(index)));
+    const content = Buffer.alloc(100_000, '\n');
+    for (const file of files) fs.writeFileSync(file, content);
+    const descriptors = files.map((file) => fs.openSync(file, 'a+'));
+    release();
+    await assert.rejects(checkpoint, { reason: 'closed' });
+    for (const descriptor of descriptors) fs.closeSync(descriptor);
+    assert.deepEqual(
+      files.filter((file) => fs.statSync(file).size !== content.length),
+      [],
+    );
+    const next = await openStore({ folder: store.folder });
+    assert.deepEqual((await verifyFolder(next.folder, wasmFile)).faults, []);
+  });
+
   it('end by themselves when the journal has grown, and two snapshots are kept', async () => {
     const folder = makeFolder();
     const store = await openStore({ folder, checkpointWorkerFile: worker, journalLimit: 20_000 });
