@@ -337,7 +337,7 @@ const ofChats = [
   ),
   rule(
     'the durable id is the tip of the chat',
-    following,
+    `${runtime}/transcriptFollowing.ts`,
     'if (!this.#goOnAtTip()) this.#follow();',
     'this.#follow();',
     tests.others,
@@ -466,7 +466,7 @@ const ofRegistry = [
     'if ([...runtimes()].some(isAbandoned)) onAbandoned();\n    else this.start();',
     'this.start();',
     tests.others,
-    'recovered within a second of being shown',
+    'is recovered soon after it is shown',
   ),
 ];
 
