@@ -10,7 +10,7 @@ import { installVsix, packageFolder } from '../support/vscode/install.ts';
 import { projectRoot } from '../support/vscode/paths.ts';
 import { until } from '../support/vscode/until.ts';
 import type { VscodeWindow } from '../support/vscode/window.ts';
-import { Editor } from './editor.ts';
+import { Editor, openNewChat } from './editor.ts';
 
 const entrySchema = v.object({ what: v.string(), value: v.unknown() });
 const sessionSchema = v.object({ id: v.string(), source: v.string(), endReason: v.nullable(v.string()) });
@@ -19,11 +19,10 @@ describe('Another extension', () => {
   let editor: Editor;
   let window: VscodeWindow;
   before(async () => {
-    editor = await Editor.start({
-      settings: { 'holdfast.lifecycle.graceSeconds': 1 },
-      install: installApiUser,
-    });
-    window = await editor.openWindow();
+    editor = await Editor.start({ install: installApiUser });
+    // The model is there: a command right after the window is there may be faster than the editor's settings.
+    ({ window } = await openNewChat(editor, { 'holdfast.lifecycle.graceSeconds': 1 }));
+    await window.runCommand('View: Close All Editors');
   });
   after(() => editor.stop());
 
@@ -36,10 +35,18 @@ describe('Another extension', () => {
       .filter((entry) => entry.what === what)
       .map(({ value }) => value);
   };
-  const next = async (what: string, count: number): Promise<unknown> => {
-    await until(() => told(what).length >= count, { what: `${what} number ${count}`, timeout: 30_000 });
-    return told(what)[count - 1];
+  const next = async (
+    what: string,
+    count: number,
+    isMeant: (value: unknown) => boolean = () => true,
+  ): Promise<unknown> => {
+    const meant = () => told(what).filter(isMeant);
+    await until(() => meant().length >= count, { what: `${what} number ${count}`, timeout: 30_000 });
+    return meant()[count - 1];
   };
+  /** What was told of that chat, and not of the one whose panel was closed before. */
+  const nextOf = (sessionId: string, what: string, count: number): Promise<unknown> =>
+    next(what, count, (value) => v.is(v.object({ sessionId: v.literal(sessionId) }), value));
 
   it('makes a chat, reads it, and is told of its life, though other listeners throw, reject and hang', async () => {
     await window.runCommand('API User: Ask');
@@ -60,9 +67,9 @@ describe('Another extension', () => {
     });
     const sessionId = made.id;
     const ended = { completed: false, interrupted: true, model: 'test/test-model' };
-    assert.deepEqual(await next('onSessionEnd', 1), { sessionId, source: 'api', ...ended });
-    assert.deepEqual(await next('onSessionFinalize', 1), { sessionId, source: 'api' });
-    assert.deepEqual(await next('onReclaimed', 1), { sessionId, reason: 'orphan_reap' });
+    assert.deepEqual(await nextOf(sessionId, 'onSessionEnd', 1), { sessionId, source: 'api', ...ended });
+    assert.deepEqual(await nextOf(sessionId, 'onSessionFinalize', 1), { sessionId, source: 'api' });
+    assert.deepEqual(await nextOf(sessionId, 'onReclaimed', 1), { sessionId, reason: 'orphan_reap' });
     await window.runCommand('API User: Look');
     const looked = v.parse(sessionSchema, await next('looked', 1));
     assert.equal(looked.endReason, 'orphan_reap', 'no panel ever showed it');
@@ -82,7 +89,7 @@ describe('Another extension', () => {
     await panel.answerContains('A person is answered.');
     await window.closeEditorTab('Made by an extension');
     const sessionId = v.parse(sessionSchema, told('made')[0]).id;
-    assert.deepEqual(await next('onReclaimed', 2), { sessionId, reason: 'panel_closed' });
+    assert.deepEqual(await nextOf(sessionId, 'onReclaimed', 2), { sessionId, reason: 'panel_closed' });
     await window.runCommand('API User: Look');
     assert.equal(v.parse(sessionSchema, await next('looked', 2)).endReason, null);
   });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { openChat } from '../support/vscode/chatPanel.ts';
 import { type Editor, openNewChat } from './editor.ts';
 import { sharedEditor } from './sharedEditor.ts';
 
@@ -41,7 +42,8 @@ describe('In the panel', () => {
   it('a store folder that cannot be used is named, the text is kept, and all is well once the folder is', async () => {
     const folder = join(editor.newFolder(), 'chats');
     writeFileSync(folder, 'a file where the folder should be');
-    const { window, panel } = await openNewChat(editor, { 'holdfast.storageFolder': folder });
+    const window = await editor.calmWindow({ 'holdfast.storageFolder': folder });
+    const panel = await openChat(window);
     await panel
       .notice(new RegExp(basename(dirname(folder))))
       .first()

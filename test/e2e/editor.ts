@@ -26,13 +26,13 @@ export class Editor {
   }
   readonly #browser: Browser;
   readonly #scratch: Scratch;
-  #settings: Settings;
+  /** Besides a provider that answers. */
+  #settings: Settings = {};
   #windows: VscodeWindow[] = [];
   #workspaces = 0;
 
   private constructor(parts: {
     server: Server;
-    settings: Settings;
     models: ModelServer;
     folder: string;
     browser: Browser;
@@ -40,7 +40,6 @@ export class Editor {
     scratch: Scratch;
   }) {
     this.server = parts.server;
-    this.#settings = parts.settings;
     this.models = parts.models;
     this.folder = parts.folder;
     this.context = parts.context;
@@ -50,7 +49,7 @@ export class Editor {
 
   /** Most tests share one (`sharedEditor`); a test that needs another extension beside ours starts its own. */
   static async start(
-    options: { settings?: Settings; install?: (extensionsDirectory: string) => Promise<void> } = {},
+    options: { install?: (extensionsDirectory: string) => Promise<void> } = {},
   ): Promise<Editor> {
     const scratch = scratchDirectory('holdfast-e2e-');
     const models = await startModelServer();
@@ -58,15 +57,14 @@ export class Editor {
     const extensionsDirectory = join(scratch.path, 'extensions');
     await installExtension(extensionsDirectory);
     await options.install?.(extensionsDirectory);
-    const settings = options.settings ?? {};
     const server = await startServer({
       directory: join(scratch.path, 'server'),
       extensionsDirectory,
-      settings: { ...providerSettings(models), ...settings },
+      settings: providerSettings(models),
     });
     const browser = await launchBrowser();
     const context = await browser.newContext();
-    return new Editor({ server, settings, models, folder, browser, context, scratch });
+    return new Editor({ server, models, folder, browser, context, scratch });
   }
 
   /** Closes all windows and forgets what VS Code keeps in the browser: the next window has no tabs. */

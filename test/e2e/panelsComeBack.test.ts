@@ -103,6 +103,8 @@ describe('A panel comes back', () => {
     await request.send('I do.');
     await request.finish();
     await panel.status('Assistant', ['complete']);
+    await window.reload(); // what the editor keeps of the panel is written now
+    await editor.panel(window);
     await window.close();
     await until(() => editor.server.extensionHosts().length === 0, { what: 'the extension host to end' });
     const before = await tables(editor);

@@ -277,7 +277,7 @@ const ofLeases = [
 const ownership = `${runtime}/ownership.ts`;
 const chat = `${runtime}/chatRuntime.ts`;
 const turns = `${runtime}/turnRunner.ts`;
-const following = `${runtime}/following.ts`;
+const transcriptFollowing = `${runtime}/transcriptFollowing.ts`;
 const ofChats = [
   rule(
     'a prompt is durable before the model is asked',
@@ -337,7 +337,7 @@ const ofChats = [
   ),
   rule(
     'the durable id is the tip of the chat',
-    `${runtime}/transcriptFollowing.ts`,
+    transcriptFollowing,
     'if (!this.#goOnAtTip()) this.#follow();',
     'this.#follow();',
     tests.others,
