@@ -12,12 +12,8 @@ import type { Viewer } from './viewer.ts';
 
 /** How many of the newest messages a snapshot carries at most; older ones are paged in. */
 const pageSize = 100;
-/** From so much text on, in UTF-16 units, a page ends: all of it is laid out before anything is seen. */
-const pageLength = 200_000;
-/** But not with fewer messages than these, of which most may be folded up… */
-const fewestMessages = 20;
-/** …unless they have more than this. The newest message is always there. */
-const mostLength = 8_000_000;
+/** And how much text, in UTF-16 units, unless the newest message alone has more. */
+const pageLength = 8_000_000;
 
 /** Milliseconds of reading at a time. */
 const readBudget = 5;
@@ -139,7 +135,7 @@ export class ChatView {
       if (next === undefined) break;
       const [message = next] = this.#options.withContents([next]);
       length += lengthOf(message);
-      if (length > (page.length < fewestMessages ? mostLength : pageLength) && page.length > 0) break;
+      if (length > pageLength && page.length > 0) break;
       page.unshift(message);
     }
     return page;
