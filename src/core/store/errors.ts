@@ -190,6 +190,13 @@ export function isNoSpace(error: unknown): boolean {
   return error instanceof StoreError ? error.reason === 'full' : noSpaceCodes.has(systemErrorCode(error));
 }
 
+const forbiddenCodes: ReadonlySet<string | null> = new Set(['EACCES', 'EPERM', 'EROFS']);
+
+/** Whether the system does not let us write there. */
+export function isForbidden(error: unknown): boolean {
+  return forbiddenCodes.has(systemErrorCode(error));
+}
+
 /** For a write that took less than it was given: the system's own error comes with the next one only. */
 export function noSpaceError(detail: string): Error {
   return Object.assign(new Error(detail), { code: 'ENOSPC' });
@@ -200,16 +207,7 @@ export function toWriteError(folder: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (isNoSpace(error)) return new StoreFullError(folder, error);
   const code = systemErrorCode(error);
-  switch (code) {
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return new StoreReadOnlyError(
-        folder,
-        code === 'EROFS' ? 'its disk is read-only' : 'no write permission',
-        error,
-      );
-    default:
-      return new StoreWriteError(folder, code ?? String(error), error);
-  }
+  if (!isForbidden(error)) return new StoreWriteError(folder, code ?? String(error), error);
+  const detail = code === 'EROFS' ? 'its disk is read-only' : 'no write permission';
+  return new StoreReadOnlyError(folder, detail, error);
 }

@@ -20,6 +20,7 @@ import { Committer, type Committed } from './commit.ts';
 import { lastDeletionSeq } from './deletion.ts';
 import { Durability } from './durability.ts';
 import {
+  isForbidden,
   isNoSpace,
   StoreClosedError,
   StoreDamagedError,
@@ -188,9 +189,8 @@ export class Store {
       } catch (error) {
         if (error instanceof StoreError) throw error;
         if (isNoSpace(error)) throw toWriteError(folder, error);
-        const code = systemErrorCode(error);
-        if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') {
-          throw new StoreUnavailableError(folder, code ?? String(error), error);
+        if (!isForbidden(error)) {
+          throw new StoreUnavailableError(folder, systemErrorCode(error) ?? String(error), error);
         }
       }
     }
@@ -420,8 +420,7 @@ export class Store {
       this.#unlocking = null;
     });
     await this.#unlocking;
-    this.#mustBeUsable();
-    return this.#writeNow(change);
+    return this.write(change);
   }
 
   /** The window becomes one that writes. Throws StoreReadOnlyError while the folder cannot be written to, and what opening throws. */
