@@ -13,7 +13,7 @@ import {
 } from '../core/runtime/problems.ts';
 import type { NewChat, RuntimeRegistry } from '../core/runtime/registry.ts';
 import type { Viewer } from '../core/runtime/viewer.ts';
-import type { Session } from '../core/session/model.ts';
+import type { Draft, Session } from '../core/session/model.ts';
 import { chatTitle } from '../core/session/title.ts';
 import { isDeleted } from '../core/store/deletion.ts';
 import { branchFrom, makeBranch } from './branches.ts';
@@ -204,17 +204,21 @@ export class ChatPanel implements Viewer {
     }
   }
 
-  async #ready(draft: Extract<PageMessage, { type: 'ready' }>['draft']): Promise<void> {
+  async #ready(draft: Draft | null): Promise<void> {
     try {
       if ('choices' in this.#content && this.#runtime === null) {
         this.receive({ type: 'chooseChat', choices: [...this.#content.choices] });
         return;
       }
       const { registry, store } = await this.#services.core.get();
-      const runtime = await this.#attached();
+      const shown = this.#runtime;
+      const runtime = await this.#attached(draft);
       const readOnly = describeReadOnly(store);
-      if (draft !== null) runtime.setDraft(draft);
-      registry.attach(runtime, this);
+      if (runtime === shown) {
+        // Its page was loaded again, or has missed something.
+        if (draft !== null) runtime.setDraft(draft);
+        registry.attach(runtime, this);
+      }
       if (readOnly !== null) this.receive({ type: 'notice', message: readOnly });
     } catch (error) {
       this.#services.log(`chat ${this.sessionId} cannot be shown: ${String(error)}`);
@@ -280,15 +284,17 @@ export class ChatPanel implements Viewer {
     }
   }
 
-  async #attached(): Promise<ChatRuntime> {
+  /** `draft`: what the page has in its composer, if it is to be shown with that; null: with what is stored. */
+  async #attached(draft: Draft | null = null): Promise<ChatRuntime> {
     if (this.#runtime !== null && !this.#runtime.isFinalized) return this.#runtime;
     const content = this.#content;
     if ('choices' in content) throw new Error('Say first which chat this panel shows.');
     const { registry } = await this.#services.core.get();
     const runtime = await registry.openOrCreate(this.#newChat(content.sessionId));
-    if (this.#content !== content) return this.#attached(); // it was told to show another chat meanwhile
+    if (this.#content !== content) return this.#attached(draft); // it was told to show another chat meanwhile
     if (this.#runtime === runtime) return runtime; // another message of the page was faster
     this.#runtime = runtime;
+    if (draft !== null) runtime.setDraft(draft);
     if (!this.#isDisposed) registry.attach(runtime, this);
     return runtime;
   }

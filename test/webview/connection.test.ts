@@ -63,6 +63,10 @@ describe('The connection to the host', () => {
       panel.host.apply(event),
     );
     await panel.host.deliver(...events, ...events, stale);
+    // As many answers as questions, though all say the same: only the first is laid out.
+    const repeated = panel.host.snapshot();
+    if (repeated.type !== 'snapshot') throw new Error('The host has no snapshot.');
+    await panel.host.deliver({ ...repeated, chat: { ...repeated.chat, messages: [] } });
     await panel.host.emit(appendText('a1', ' only'));
     await panel.page.getByText('once only', { exact: true }).waitFor();
     assert.equal(panel.host.posted('ready').length, asked);

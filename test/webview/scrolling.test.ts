@@ -119,6 +119,26 @@ describe('Scrolling the transcript', () => {
     );
   });
 
+  it('has about the height that it will have before all of it was laid out', async function () {
+    this.timeout(60_000);
+    const lengths = [1, 300, 8, 60, 1200];
+    const panel = await suite.open({
+      messages: makeTranscript(60, (number) =>
+        `Words to fill a line. `.repeat(lengths[number % lengths.length] ?? 1),
+      ),
+    });
+    await panel.article('m60').waitFor();
+    const height = () => panel.scroller.evaluate((element) => element.scrollHeight);
+    const guessed = await height();
+    await panel.scroller.evaluate((element) => {
+      for (const turn of element.querySelectorAll('.turn')) {
+        if (turn instanceof HTMLElement) turn.style.contentVisibility = 'visible';
+      }
+    });
+    const actual = await height();
+    assert.ok(guessed > actual * 0.8 && guessed < actual * 1.25, `${guessed} instead of ${actual} pixels`);
+  });
+
   it('keeps the older pages it has when a gap makes it ask for a snapshot', async () => {
     const panel = await suite.open({ messages: makeTranscript(120, paragraph), pageSize: 50 });
     await panel.article('m120').waitFor();

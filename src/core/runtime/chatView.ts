@@ -12,8 +12,8 @@ import type { Viewer } from './viewer.ts';
 
 /** How many of the newest messages a snapshot carries at most; older ones are paged in. */
 const pageSize = 100;
-/** And how much text, in UTF-16 units, unless the newest message alone has more. */
-const pageLength = 8_000_000;
+/** And how much text, in UTF-16 units, unless the newest message alone has more: all of it is laid out before it is seen. */
+const pageLength = 100_000;
 
 /** Milliseconds of reading at a time. */
 const readBudget = 5;

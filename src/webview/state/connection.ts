@@ -68,6 +68,9 @@ export class Connection {
   #takeSnapshot(snapshot: Snapshot): void {
     const isNewRuntime = snapshot.runtimeId !== this.#runtimeId;
     if (!isNewRuntime && snapshot.seq < this.#seq) return; // overtaken on its way
+    // Asked for twice before the first one came: rendering the same again would take as long again.
+    const isKnown = this.#askingSince === null && this.phase.value === 'connected';
+    if (!isNewRuntime && snapshot.seq === this.#seq && isKnown) return;
     this.#runtimeId = snapshot.runtimeId;
     this.#seq = snapshot.seq;
     this.#answered();

@@ -5,6 +5,7 @@ import { words } from '../words.ts';
 import { ForkSwitcher } from './forkSwitcher.tsx';
 import { Icon } from './icon.tsx';
 import { MessageArticle } from './messageArticle.tsx';
+import { estimateHeight } from './turnHeight.ts';
 import { ToolResult } from './toolCard.tsx';
 
 interface TurnProps {
@@ -20,8 +21,9 @@ export class Turn extends Component<TurnProps> {
 
   override render() {
     const { page, turn } = this.props;
+    const containIntrinsicSize = `auto ${estimateHeight(page.chat, turn)}em`;
     return (
-      <div class="turn" data-turn-id={turn.id}>
+      <div class="turn" data-turn-id={turn.id} style={{ containIntrinsicSize }}>
         {turn.sections.map((section) => (
           <SectionView key={section.rows[0]?.id} page={page} section={section} />
         ))}

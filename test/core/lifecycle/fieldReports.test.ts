@@ -298,6 +298,31 @@ describe('What others lost, a chat here keeps', function () {
     assert.deepEqual([child?.parentId, child?.pinned, child?.endReason], [id, false, null]);
   });
 
+  it('a chat of long messages is opened with as many as fill a few screens, and the older ones follow', async () => {
+    for (const [length, shown] of [
+      [5_000, 20],
+      [40_000, 2],
+      [60_000, 1],
+      [9_000_000, 1],
+    ] as const) {
+      const session = aSession();
+      await window.store.write((writer) => insertSession(writer, session));
+      for (let index = 0; index <= shown; index++) {
+        await window.store.write((writer) => {
+          insertMessage(writer, aMessage(session.id, { text: 'x'.repeat(length) }));
+        });
+      }
+      const { panel, runtime } = await show(window, session.id);
+      const [snapshot] = panel.received;
+      assert.ok(snapshot?.type === 'snapshot' && snapshot.chat.hasOlder);
+      assert.equal(snapshot.chat.messages.length, shown);
+      runtime.loadOlder(panel, snapshot.chat.messages[0]?.id ?? '');
+      const older = panel.received.at(-1);
+      assert.ok(older?.type === 'event' && older.event.type === 'olderLoaded');
+      assert.deepEqual([older.event.messages.length, older.event.hasOlder], [1, false]);
+    }
+  });
+
   it('a chat of 5,000 messages is opened with its newest page: what the panel gets does not grow with the chat', async () => {
     const sizes: number[] = [];
     for (const count of [100, 5000]) {

@@ -59,10 +59,10 @@ describe('A chat with large contents', function () {
     window.registry.attach(runtime, viewer);
     assert.deepEqual(
       viewer.state?.messages.map(({ text }) => text),
-      rows.slice(-100).map(({ text }) => text),
+      rows.slice(-1).map(({ text }) => text),
     );
+    while (viewer.state?.hasOlder === true) runtime.loadOlder(viewer, viewer.state.messages[0]?.id ?? '');
     assert.equal(runtime.state.messages.filter(({ contents }) => contents === 'left').length, 4);
-    runtime.loadOlder(viewer, viewer.state?.messages[0]?.id ?? '');
     assert.deepEqual(
       viewer.state?.messages.map(({ text }) => text),
       rows.map(({ text }) => text),
@@ -148,26 +148,5 @@ describe('A chat with large contents', function () {
     recorder.dispose();
     const [stored] = store.read((reader) => listMessages(reader, chatId));
     assert.deepEqual([stored?.text, stored?.active], [large, false]);
-  });
-
-  it('of more than a page may carry is given in smaller pages', async () => {
-    const window = await kit.window();
-    const chatId = ulid();
-    const huge = 'huge '.repeat(600_000);
-    await window.store.write((writer) => insertSession(writer, aSession({ id: chatId })));
-    for (let count = 0; count < 5; count++) {
-      await window.store.write((writer) =>
-        insertMessage(writer, aMessage(chatId, { text: `${count} ${huge}` })),
-      );
-    }
-    const runtime = await window.registry.open(chatId);
-    const viewer = new RecordingViewer();
-    window.registry.attach(runtime, viewer);
-    assert.deepEqual([viewer.state?.messages.length, viewer.state?.hasOlder], [2, true]);
-    while (viewer.state?.hasOlder === true) runtime.loadOlder(viewer, viewer.state.messages[0]?.id ?? '');
-    assert.deepEqual(
-      viewer.state?.messages.map(({ text }) => text.slice(0, 1)),
-      ['0', '1', '2', '3', '4'],
-    );
   });
 });
