@@ -158,7 +158,7 @@ async function giveBack(
   await runtime.stop();
   await runtime.flush();
   try {
-    await memory.commit(runtime.session.id);
+    await memory.commit(runtime.session.id, true);
   } catch (error) {
     log(`What this chat was about was not kept for later ones: ${messageOf(error)}`);
   }

@@ -135,7 +135,7 @@ const ofFinalize = [
   rule(
     'a teardown stops the running turn',
     finalize,
-    "await contained('interrupt', () => runtime.interrupt(reason === 'host_shutdown' ? 0 : interruptPatienceMs));",
+    "await contained('interrupt', () => runtime.interrupt(isHurried ? 0 : interruptPatienceMs));",
     '',
     tests.teardown,
     'has stopped the answer by the time',
@@ -143,8 +143,8 @@ const ofFinalize = [
   rule(
     'a teardown writes what waits',
     finalize,
-    ': runtime.flush(),',
-    ': Promise.resolve(),',
+    'within(flushPatienceMs, runtime.flush())',
+    'Promise.resolve()',
     tests.others,
     'writes what was typed',
   ),
@@ -159,8 +159,8 @@ const ofFinalize = [
   rule(
     'memory is kept only of a chat with history',
     finalize,
-    'if (runtime.hasHistory) await memory',
-    'await memory',
+    'if (!runtime.hasHistory) return;',
+    '',
     tests.finalize,
     'commits memory when there is history',
   ),

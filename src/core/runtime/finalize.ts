@@ -23,6 +23,8 @@ import { waitAtMost, type Timers } from './timers.ts';
 const interruptPatienceMs = 5000;
 /** How long a window that goes waits for its disk before the words are put elsewhere; it has 5 s for everything. */
 const flushPatienceMs = 2000;
+/** How long it makes the memory of a long chat; what is not ready is made when the chat is given back the next time. */
+const memoryPatienceMs = 1000;
 
 export interface FinalizeServices {
   readonly store: Store;
@@ -62,18 +64,19 @@ export async function finalize(
   // The durable id is the session the runtime writes now: after a compaction it is the child.
   const { id: sessionId, source, modelId } = runtime.session;
 
-  await contained('interrupt', () => runtime.interrupt(reason === 'host_shutdown' ? 0 : interruptPatienceMs));
-  await contained('flush', () =>
-    reason === 'host_shutdown'
-      ? waitAtMost(services.timers, flushPatienceMs, runtime.flush())
-      : runtime.flush(),
-  );
+  const isHurried = reason === 'host_shutdown';
+  const within = (patienceMs: number, promise: Promise<void>): Promise<void> =>
+    isHurried ? waitAtMost(services.timers, patienceMs, promise) : promise;
+
+  await contained('interrupt', () => runtime.interrupt(isHurried ? 0 : interruptPatienceMs));
+  await contained('flush', () => within(flushPatienceMs, runtime.flush()));
   await contained('rescue', () => services.rescue?.keep(sessionId, runtime.unsaved()));
   await contained('end hooks', () =>
     hooks.fireSessionEnd({ sessionId, completed: false, interrupted: true, model: modelId, source }),
   );
   await contained('memory', async () => {
-    if (runtime.hasHistory) await memory.commit(sessionId);
+    if (!runtime.hasHistory) return;
+    await within(memoryPatienceMs, memory.commit(sessionId, runtime.lease !== null));
   });
   await contained('finalize hooks', () => hooks.fireSessionFinalize({ sessionId, source }));
   await contained('end row', async () => {

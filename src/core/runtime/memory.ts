@@ -8,8 +8,11 @@ import type { ReadTransaction } from '../store/transaction.ts';
 import { digestRows } from './digestRows.ts';
 
 export interface MemoryProvider {
-  /** Called when a runtime is given up and when a chat is compacted; may be called again for the same session. */
-  commit(sessionId: string): Promise<void>;
+  /**
+   * Called when a runtime is given up and when a chat is compacted; may be called again for the same session. `isChanged`: the
+   * caller wrote to the chat; a chat that was only looked at is read again only if it is younger than what is kept of it.
+   */
+  commit(sessionId: string, isChanged: boolean): Promise<void>;
 }
 
 /** Keeps one digest per chat. */
@@ -25,13 +28,14 @@ export class DigestMemory implements MemoryProvider {
   }
 
   /** Replaces what was kept of the chat; writes nothing if that is the same, or if there is nothing to keep. */
-  commit(sessionId: string): Promise<void> {
-    const committed = this.#running.then(() => this.#commit(sessionId));
+  commit(sessionId: string, isChanged: boolean): Promise<void> {
+    const committed = this.#running.then(() => this.#commit(sessionId, isChanged));
     this.#running = committed.catch(() => undefined); // whoever asked for it is told
     return committed;
   }
 
-  async #commit(sessionId: string): Promise<void> {
+  async #commit(sessionId: string, isChanged: boolean): Promise<void> {
+    if (!isChanged && this.#store.read((reader) => isUpToDate(reader, sessionId))) return;
     const rows = this.#store.read((reader) =>
       getSession(reader, sessionId) === null ? [] : saidRows(reader, sessionId),
     );
@@ -51,6 +55,13 @@ export function digestId(reader: ReadTransaction, sessionId: string): string {
   return `digest:${rootOf(reader, sessionId)}`;
 }
 
+/** The caller's writes are not looked at: a clock that was set back hides them. */
+function isUpToDate(reader: ReadTransaction, sessionId: string): boolean {
+  const session = getSession(reader, sessionId);
+  const known = session === null ? null : getMemory(reader, digestId(reader, sessionId));
+  return session !== null && known !== null && known.updatedAt >= session.lastActivityAt;
+}
+
 /** Null: there is nothing new to keep. */
 function newMemory(reader: ReadTransaction, sessionId: string, text: string, now: number): Memory | null {
   const session = getSession(reader, sessionId);
@@ -58,13 +69,14 @@ function newMemory(reader: ReadTransaction, sessionId: string, text: string, now
   const id = digestId(reader, sessionId);
   const { workspaceUri } = session;
   const known = getMemory(reader, id);
-  if (known?.text === text && known.workspaceUri === workspaceUri) return null;
+  const isSame = known?.text === text && known.workspaceUri === workspaceUri;
+  if (isSame && known.updatedAt >= session.lastActivityAt) return null;
   return {
     id,
     workspaceUri,
     text,
     sourceSessionId: sessionId,
     createdAt: known?.createdAt ?? now,
-    updatedAt: now,
+    updatedAt: Math.max(now, session.lastActivityAt),
   };
 }

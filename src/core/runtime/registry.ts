@@ -233,7 +233,7 @@ export class RuntimeRegistry {
     );
     runtime.continueIn(compacted.session, compacted.messages, compacted.lease);
     try {
-      await this.#lifecycle.memory.commit(childId);
+      await this.#lifecycle.memory.commit(childId, true);
     } catch (error) {
       log(`memory of ${childId} not kept: ${messageOf(error)}`);
     }

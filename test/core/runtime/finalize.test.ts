@@ -8,6 +8,7 @@ import { acquireLease } from '../../../src/core/store/leases.ts';
 import { insertMessage, listMessages } from '../../../src/core/store/messages.ts';
 import { makeRoute, panelRouteKey, saveRoute } from '../../../src/core/store/routes.ts';
 import { getSession, insertSession } from '../../../src/core/store/sessions.ts';
+import { aSession } from '../store/support/values.ts';
 import { Kit, newChat, RecordingViewer, type Window } from './kit.ts';
 
 const automatic = ['panel_closed', 'orphan_reap', 'idle_timeout', 'lru_evict', 'host_shutdown'] as const;
@@ -109,6 +110,7 @@ describe('Finalizing a runtime', () => {
     again.registry.attach(resumed, new RecordingViewer());
     await end(again, resumed, 'panel_closed');
     assert.equal(again.store.seq, before);
+    assert.deepEqual(again.memory.commits, [{ id: runtime.session.id, isChanged: false }]);
   });
 
   it('happens once, however often it is asked for', async () => {
@@ -173,7 +175,29 @@ describe('Finalizing a runtime', () => {
     const { runtime: empty } = await newChat(window);
     await end(window, empty, 'panel_closed');
     await end(window, runtime, 'panel_closed');
-    assert.deepEqual(window.memory.commits, [runtime.session.id]);
+    assert.deepEqual(window.memory.commits, [{ id: runtime.session.id, isChanged: true }]);
+  });
+
+  it('waits for the memory of a long chat, but not for long when the window goes', async () => {
+    for (const reason of ['panel_closed', 'host_shutdown'] as const) {
+      const window = await kit.window();
+      const { runtime } = await answered(window);
+      const { promise: kept, resolve: finish } = withResolvers();
+      const { promise: begun, resolve: begin } = withResolvers();
+      window.memory.commit = () => {
+        begin();
+        return kept;
+      };
+      let isOver = false;
+      const ended = end(window, runtime, reason).then(() => (isOver = true));
+      await begun;
+      window.timers.pass(5000);
+      if (reason === 'host_shutdown') await ended;
+      else await window.store.write((writer) => insertSession(writer, aSession()));
+      assert.equal(isOver, reason === 'host_shutdown');
+      finish();
+      await ended;
+    }
   });
 
   it('leaves the lease free for others', async () => {
@@ -247,4 +271,10 @@ function rows(window: Window, sessionId: string) {
 function endOf(window: Window, sessionId: string): [EndReason | null, number | null] {
   const session = window.store.read((reader) => getSession(reader, sessionId));
   return [session?.endReason ?? null, session?.endedAt ?? null];
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
 }

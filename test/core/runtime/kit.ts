@@ -9,6 +9,7 @@ import type { HostMessage } from '../../../src/core/protocol/hostMessages.ts';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import { LifecycleHooks } from '../../../src/core/runtime/hooks.ts';
 import { RuntimeRegistry, type LifecycleLimits } from '../../../src/core/runtime/registry.ts';
+import type { MemoryProvider } from '../../../src/core/runtime/memory.ts';
 import { Rescue } from '../../../src/core/runtime/rescue.ts';
 import type { Timers } from '../../../src/core/runtime/timers.ts';
 import type { Viewer } from '../../../src/core/runtime/viewer.ts';
@@ -139,7 +140,10 @@ export class Kit {
     const log: string[] = [];
     const timers = new PlayedTimers();
     const hooks = new LifecycleHooks((line) => log.push(line));
-    const memory = { commits: [] as string[], commit: async (id: string) => void memory.commits.push(id) };
+    const memory: PlayedMemory = {
+      commits: [],
+      commit: async (id, isChanged) => void memory.commits.push({ id, isChanged }),
+    };
     const rescue = new Rescue({
       storeFolder: this.folder,
       places: [join(this.folder, 'rescue')],
@@ -177,12 +181,16 @@ export class Kit {
   }
 }
 
+interface PlayedMemory extends MemoryProvider {
+  readonly commits: { readonly id: string; readonly isChanged: boolean }[];
+}
+
 export interface Window {
   readonly store: Store;
   readonly registry: RuntimeRegistry;
   readonly timers: PlayedTimers;
   readonly hooks: LifecycleHooks;
-  readonly memory: { readonly commits: string[]; commit(sessionId: string): Promise<void> };
+  readonly memory: PlayedMemory;
   readonly log: string[];
 }
 

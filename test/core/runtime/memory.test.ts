@@ -12,7 +12,7 @@ import { aMessage, aSession } from '../store/support/values.ts';
 
 describe('The memory of a chat', function () {
   this.timeout(30_000);
-  let now = 100;
+  let now = 3_000;
   const memories = (store: Store): object[] =>
     store
       .read((reader) => listMemories(reader, 'w'))
@@ -24,7 +24,7 @@ describe('The memory of a chat', function () {
       }));
 
   async function arrange(): Promise<{ store: Store; memory: DigestMemory }> {
-    now = 100;
+    now = 3_000;
     const store = await openStore();
     await store.write((writer) => {
       insertSession(writer, aSession({ id: 'a', workspaceUri: 'w' }));
@@ -36,17 +36,42 @@ describe('The memory of a chat', function () {
 
   it('is kept once: the same again writes nothing, more of the chat replaces it', async () => {
     const { store, memory } = await arrange();
-    await memory.commit('a');
-    const first = { text: 'Goal:\n- Fix the brakes', sourceSessionId: 'a', createdAt: 100, updatedAt: 100 };
+    await memory.commit('a', true);
+    const first = {
+      text: 'Goal:\n- Fix the brakes',
+      sourceSessionId: 'a',
+      createdAt: 3_000,
+      updatedAt: 3_000,
+    };
     assert.deepEqual(memories(store), [first]);
     const { seq } = store;
-    now = 200;
-    await memory.commit('a');
+    now = 4_000;
+    await memory.commit('a', true);
     assert.equal(store.seq, seq);
     await store.write((writer) => insertMessage(writer, aMessage('a', { role: 'assistant', text: 'Done' })));
-    await memory.commit('a');
+    await memory.commit('a', true);
     const text = 'Goal:\n- Fix the brakes\n\nLast state:\n- Assistant: Done';
-    assert.deepEqual(memories(store), [{ ...first, text, updatedAt: 200 }]);
+    assert.deepEqual(memories(store), [{ ...first, text, updatedAt: 4_000 }]);
+  });
+
+  it('of a chat that was only looked at is made if it is missing or older than the chat, else nothing is read', async () => {
+    const { store, memory } = await arrange();
+    await memory.commit('a', false);
+    const first = { text: 'Goal:\n- Fix the brakes', sourceSessionId: 'a', createdAt: 3_000 };
+    assert.deepEqual(memories(store), [{ ...first, updatedAt: 3_000 }]);
+    // As a window would leave it that died after it wrote; and one whose clock was set back.
+    const say = (text: string, createdAt: number): Promise<unknown> =>
+      store.write((writer) => insertMessage(writer, aMessage('a', { role: 'assistant', text, createdAt })));
+    await say('Later', 5_000);
+    await memory.commit('a', false);
+    const later = { ...first, text: `${first.text}\n\nLast state:\n- Assistant: Later` };
+    assert.deepEqual(memories(store), [{ ...later, updatedAt: 5_000 }]);
+    await say('Earlier', 4_500);
+    await memory.commit('a', false);
+    assert.deepEqual(memories(store), [{ ...later, updatedAt: 5_000 }]);
+    await memory.commit('a', true);
+    const earlier = { ...first, text: `${first.text}\n\nLast state:\n- Assistant: Earlier` };
+    assert.deepEqual(memories(store), [{ ...earlier, updatedAt: 5_000 }]);
   });
 
   it('of a long chat is made while others run', async () => {
@@ -62,7 +87,7 @@ describe('The memory of a chat', function () {
       if (!isOver) setImmediate(count);
     };
     setImmediate(count);
-    await memory.commit('a');
+    await memory.commit('a', true);
     isOver = true;
     assert.ok(turns > 5, `others ran ${turns} times`);
     assert.equal(memories(store).length, 1);
@@ -70,23 +95,23 @@ describe('The memory of a chat', function () {
 
   it('is one for the whole chat, through a compaction', async () => {
     const { store, memory } = await arrange();
-    await memory.commit('a');
+    await memory.commit('a', true);
     await store.write((writer) => {
       const request = { sessionId: 'a', runtimeId: 'r', windowId: 'w', now, isWindowAlive: () => true };
       const lease = acquireLease(writer, request);
       compactSession(writer, { sessionId: 'a', lease, childId: 'b', newId: ulid, now });
     });
     const { seq } = store;
-    await memory.commit('b');
+    await memory.commit('b', true);
     assert.equal(store.seq, seq, 'nothing new was said');
     await store.write((writer) => insertMessage(writer, aMessage('b', { text: 'And the lights' })));
-    await memory.commit('b');
+    await memory.commit('b', true);
     assert.deepEqual(memories(store), [
       {
         text: 'Goal:\n- Fix the brakes\n- And the lights',
         sourceSessionId: 'b',
-        createdAt: 100,
-        updatedAt: 100,
+        createdAt: 3_000,
+        updatedAt: 3_000,
       },
     ]);
   });
@@ -103,10 +128,10 @@ describe('The memory of a chat', function () {
     };
     await store.write((writer) => saveMemory(writer, own));
     const { seq } = store;
-    await memory.commit('empty');
-    await memory.commit('none');
+    await memory.commit('empty', true);
+    await memory.commit('none', true);
     assert.equal(store.seq, seq);
-    await memory.commit('a');
+    await memory.commit('a', true);
     assert.equal(memories(store).length, 2);
   });
 });

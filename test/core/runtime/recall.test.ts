@@ -53,7 +53,7 @@ describe('recall', function () {
       { role: 'assistant', text: 'First line\nThe brake is worn' },
     ]);
     const kept = await chat(3, [{ text: 'We must oil each brake' }]);
-    await new DigestMemory(store, () => day(4)).commit(kept.id);
+    await new DigestMemory(store, () => day(4)).commit(kept.id, true);
     assert.equal(
       await recall('brakes'),
       [
