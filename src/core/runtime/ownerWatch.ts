@@ -8,7 +8,7 @@ export const ownerGlanceMs = 2000;
  * How often it makes sure, in milliseconds: that the process is still the same one, that a window of another host is still heard.
  * Seldom, because files are read for it, which is most of what a window does that only follows (the benchmark `idle-cost`).
  */
-export const ownerCheckMs = 10_000;
+export const ownerCheckMs = 30_000;
 
 /** A chat as it is watched. */
 export interface WatchedChat {

@@ -5,9 +5,9 @@ import { single, type Benchmark } from '../benchmark.ts';
 import { Child } from '../child.ts';
 import { median, medianRatio, short } from '../statistics.ts';
 
-const rounds = 9;
+const rounds = 5;
 /** Milliseconds of doing nothing, per round. */
-const restMs = 10_000;
+const restMs = 30_000;
 
 export const idleCost: Benchmark = single(
   {

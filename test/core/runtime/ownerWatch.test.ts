@@ -34,7 +34,7 @@ describe('The watch over the windows that write what is followed here', () => {
     return { timers, watch, looks, facts, abandonedTimes: () => abandoned };
   }
 
-  it('glances now and then at one that lives, and makes sure each ten seconds', () => {
+  it('glances now and then at one that lives, and makes sure seldom', () => {
     const { timers, looks, abandonedTimes } = watched({ seems: false, is: false });
     timers.pass(ownerCheckMs - 1);
     assert.deepEqual(looks, Array<string>(ownerCheckMs / ownerGlanceMs - 1).fill('glance'));
