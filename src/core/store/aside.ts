@@ -1,6 +1,6 @@
 /** Moving damaged files aside: they are never deleted, whatever else happens. */
 import * as path from 'node:path';
-import { systemErrorCode } from './errors.ts';
+import { isHeldOpen, systemErrorCode } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
 import { asideFolderName, inFolder, journalName } from './folder.ts';
 
@@ -13,8 +13,7 @@ export function moveAside(files: FileLayer, folder: string, names: readonly stri
     try {
       files.rename(inFolder(folder, name), inFolder(aside, `${stamp}-${path.basename(name)}`));
     } catch (error) {
-      const code = systemErrorCode(error);
-      if (code !== 'ENOENT' && code !== 'EPERM' && code !== 'EBUSY' && code !== 'EACCES') throw error;
+      if (systemErrorCode(error) !== 'ENOENT' && !isHeldOpen(error)) throw error;
     }
   }
   files.syncFolderNow(aside);

@@ -5,7 +5,7 @@
 import type { ChainPosition } from './chain.ts';
 import { moveAside } from './aside.ts';
 import { blobNames, collectBlobs } from './collectBlobs.ts';
-import { StoreDamagedError, systemErrorCode } from './errors.ts';
+import { isHeldOpen, StoreDamagedError, systemErrorCode } from './errors.ts';
 import type { FileLayer } from './fileLayer.ts';
 import { inFolder, journalName, listFolder, type SnapshotName } from './folder.ts';
 import { Journal } from './journal.ts';
@@ -162,9 +162,7 @@ function cleanUp(services: CheckpointServices, { folder, windowId }: CheckpointJ
     try {
       files.remove(inFolder(folder, name));
     } catch (error) {
-      // Windows does not delete an open file: the next checkpoint tries again.
-      const code = systemErrorCode(error);
-      if (code !== 'EPERM' && code !== 'EBUSY' && code !== 'EACCES') throw error;
+      if (!isHeldOpen(error)) throw error; // the next checkpoint tries again
     }
   }
   if (removable.length > 0) files.syncFolderNow(folder);

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { blobPath, listBlobs, ownerOfBlob, parseReference, type BlobPlace } from './blobFile.ts';
-import { StoreDamagedError, systemErrorCode } from './errors.ts';
+import { isHeldOpen, StoreDamagedError, systemErrorCode } from './errors.ts';
 import { blobsFolderName, inFolder, journalName, listFolder, type SnapshotName } from './folder.ts';
 import type { Engine } from './openDatabase.ts';
 import { loadSnapshot } from './snapshot.ts';
@@ -123,8 +123,7 @@ function removeAll({ files, folder }: BlobPlace, names: readonly string[]): bool
     try {
       files.remove(blobPath(folder, name));
     } catch (error) {
-      const code = systemErrorCode(error);
-      if (code !== 'EPERM' && code !== 'EBUSY' && code !== 'EACCES') throw error;
+      if (!isHeldOpen(error)) throw error;
       isComplete = false;
     }
   }

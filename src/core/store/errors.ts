@@ -197,6 +197,13 @@ export function isForbidden(error: unknown): boolean {
   return forbiddenCodes.has(systemErrorCode(error));
 }
 
+const heldCodes: ReadonlySet<string | null> = new Set(['EACCES', 'EBUSY', 'EPERM']);
+
+/** Whether the system does not let go of a file: Windows neither deletes nor renames one that a process has open. */
+export function isHeldOpen(error: unknown): boolean {
+  return heldCodes.has(systemErrorCode(error));
+}
+
 /** For a write that took less than it was given: the system's own error comes with the next one only. */
 export function noSpaceError(detail: string): Error {
   return Object.assign(new Error(detail), { code: 'ENOSPC' });

@@ -69,7 +69,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...['--config', configuration, '--bind-addr', `127.0.0.1:${port}`, '--auth', 'none'],
       ...['--user-data-dir', userDataDirectory, '--extensions-dir', extensionsDirectory],
       ...['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'],
-      ...['--reconnection-grace-time', String(options.reconnectionGraceTime ?? 20)],
+      ...['--reconnection-grace-time', String(options.reconnectionGraceTime ?? 5)],
       ...(options.smokeTestDriver === true ? ['--vscode-option', 'enable-smoke-test-driver'] : []),
       ...(options.arguments ?? ['--disable-workspace-trust']),
     ],
