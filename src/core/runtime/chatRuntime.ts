@@ -63,7 +63,13 @@ export class ChatRuntime {
       draft,
       withContents: contents,
     });
-    this.#ownership = new Ownership({ store, now, isWindowAlive, runtimeId: this.id });
+    this.#ownership = new Ownership({
+      store,
+      now,
+      isWindowAlive,
+      runtimeId: this.id,
+      onCutOff: (ids, finishedAt) => this.#following.showCutOff(ids, finishedAt),
+    });
     this.#recorder = new Recorder({
       write: (change) => this.#write(change),
       message: (id) => this.#view.state.messages.findLast((message) => message.id === id),

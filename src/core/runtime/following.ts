@@ -80,6 +80,14 @@ export class Following {
       view.apply({ type: 'forksChanged', forks });
   }
 
+  /** Shows as interrupted what a dead window was writing, now that this one has cut it off. */
+  showCutOff(ids: readonly string[], finishedAt: number): void {
+    const { view } = this.#options;
+    const end = { status: 'interrupted', problem: null, usage: null, finishedAt } as const;
+    for (const id of ids) view.apply({ type: 'messageFinished', id, ...end });
+    view.apply({ type: 'messagesSaved', ids: [...ids] });
+  }
+
   /** Shows what is stored. Nothing may be here that is not stored: it would be replaced. */
   catchUp(): void {
     this.#transcript.catchUp();

@@ -25,6 +25,14 @@ export interface OwnershipOptions {
   readonly now: () => number;
   /** Whether a window is still there; one of which that cannot be told counts as alive. */
   readonly isWindowAlive: (windowId: string) => boolean;
+  /** Told what a dead window was writing of the chat, which a write has cut off by taking the lease. */
+  readonly onCutOff: (messageIds: readonly string[], finishedAt: number) => void;
+}
+
+interface Owned {
+  readonly lease: Lease;
+  readonly cutOff: readonly string[];
+  readonly time: number;
 }
 
 export class Ownership {
@@ -60,12 +68,12 @@ export class Ownership {
    * runtime writes it or took it over, and with a RefusedError when it was archived meanwhile.
    */
   async write<T>(sessionId: string, change: (writer: WriteTransaction) => T): Promise<T> {
-    let lease: Lease | null = null;
-    const value = await this.#options.store.write((writer) => {
-      lease = this.#own(writer, sessionId);
-      return change(writer);
-    });
-    this.#lease = lease;
+    const { owned, value } = await this.#options.store.write((writer) => ({
+      owned: this.#own(writer, sessionId),
+      value: change(writer),
+    }));
+    this.#lease = owned.lease;
+    if (owned.cutOff.length > 0) this.#options.onCutOff(owned.cutOff, owned.time);
     return value;
   }
 
@@ -108,18 +116,17 @@ export class Ownership {
     await this.#options.store.write((writer) => releaseLease(writer, lease));
   }
 
-  #own(writer: WriteTransaction, sessionId: string): Lease {
+  #own(writer: WriteTransaction, sessionId: string): Owned {
     refuseIfEnded(writer, sessionId);
-    if (this.#lease !== null) {
-      guardLease(writer, this.#lease);
-      return this.#lease;
-    }
     const { store, runtimeId, now, isWindowAlive } = this.#options;
     const time = now();
+    if (this.#lease !== null) {
+      guardLease(writer, this.#lease);
+      return { lease: this.#lease, cutOff: [], time };
+    }
     const windowId = store.windowId;
     const lease = acquireLease(writer, { sessionId, runtimeId, windowId, now: time, isWindowAlive });
-    interruptStreaming(writer, sessionId, time); // what a dead window was writing
-    return lease;
+    return { lease, cutOff: interruptStreaming(writer, sessionId, time), time };
   }
 }
 

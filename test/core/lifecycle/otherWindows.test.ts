@@ -364,7 +364,9 @@ describe('A chat that is open in a window', function () {
 });
 
 function ownership(window: LiveWindow, isWindowAlive: (id: string) => boolean = () => true): Ownership {
-  return new Ownership({ store: window.store, runtimeId: ulid(), now: () => 5, isWindowAlive });
+  const { store } = window;
+  const onCutOff = (): void => undefined;
+  return new Ownership({ store, runtimeId: ulid(), now: () => 5, isWindowAlive, onCutOff });
 }
 
 async function row(window: LiveWindow): Promise<string> {
