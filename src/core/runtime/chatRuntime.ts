@@ -77,12 +77,12 @@ export class ChatRuntime {
       onProblem: (problem) => this.#savingChanged(problem),
       isFinal: (error) => this.#isRefused(error),
     });
-    for (const message of chat.messages) this.#recorder.markStored(message);
-    const shown = { view: this.#view, recorder: this.#recorder };
+    const view = this.#view;
     const onChange = (): void => services.onChange(this);
-    this.#following = new Following({ ...shown, store, ownership: this.#ownership, onMoved: onChange });
+    this.#following = new Following({ store, view, ownership: this.#ownership, onMoved: onChange });
     this.#turns = new TurnRunner({
-      ...shown,
+      view,
+      recorder: this.#recorder,
       services,
       isFinalized: () => this.#isFinalized,
       onEnding: () => this.readSessionAgain(),
@@ -197,7 +197,6 @@ export class ChatRuntime {
         return;
       }
       this.#draft.stored(draft);
-      this.#recorder.markStored(message);
       this.#view.apply({ type: 'messageAdded', message });
       this.#view.apply({ type: 'messagesSaved', ids: [message.id] });
       this.readSessionAgain();
@@ -224,9 +223,6 @@ export class ChatRuntime {
       if (ids.length === 0) return;
       const all = await this.#write((writer) => supersedeMessages(writer, ids));
       this.#view.apply({ type: 'messagesSuperseded', ids: all });
-      for (const message of this.#view.state.messages) {
-        if (all.includes(message.id)) this.#recorder.markStored(message);
-      }
     });
   }
 
@@ -321,7 +317,6 @@ export class ChatRuntime {
   /** A compaction made the child that the chat goes on in. */
   continueIn(session: Session, copies: readonly Message[], lease: Lease): void {
     this.#ownership.moved(lease);
-    for (const message of copies) this.#recorder.markStored(message);
     this.#view.apply({ type: 'sessionChanged', session });
     for (const message of copies) this.#view.apply({ type: 'messageAdded', message });
     this.#view.apply({ type: 'messagesSaved', ids: copies.map((message) => message.id) });

@@ -46,7 +46,6 @@ export class FollowedChat {
     this.#transcript = new TranscriptFollowing({
       store,
       view: this.#view,
-      onStored: () => undefined,
       onMoved: () => options.onChange(this.session),
     });
     this.#stopFollowing = store.onDidChange(() => this.#catchUp());

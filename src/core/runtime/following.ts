@@ -4,14 +4,12 @@ import { forksOf } from '../store/forks.ts';
 import type { Store } from '../store/store.ts';
 import type { ChatView } from './chatView.ts';
 import type { Ownership } from './ownership.ts';
-import type { Recorder } from './recorder.ts';
 import { TranscriptFollowing } from './transcriptFollowing.ts';
 
 export interface FollowingOptions {
   readonly store: Store;
   readonly view: ChatView;
   readonly ownership: Ownership;
-  readonly recorder: Recorder;
   /** Told after the chat went on in another row. */
   readonly onMoved: () => void;
 }
@@ -24,13 +22,10 @@ export class Following {
 
   constructor(options: FollowingOptions) {
     this.#options = options;
-    const { store, view, ownership, recorder, onMoved } = options;
+    const { store, view, ownership, onMoved } = options;
     this.#transcript = new TranscriptFollowing({
       store,
       view,
-      onStored: (messages) => {
-        for (const message of messages) recorder.markStored(message);
-      },
       onMoved: () => {
         ownership.moved(null);
         this.lookAtOwner();

@@ -1,7 +1,7 @@
 /**
  * Writes what changes in a chat's messages to the store, soon enough to keep the loss bound and seldom enough to stay cheap.
  *
- * It works from the state, not from the events: it remembers how much of each message is stored and writes the rest. A
+ * It works from the state, not from the events: it remembers how much of each message it has stored and writes the rest. A
  * write that failed is therefore simply tried again, with whatever came since; each message carries its id, so a repeat can
  * only add what is missing. After a failure the whole message is written instead of an appended piece, because a write whose
  * sync failed may have landed all the same.
@@ -38,7 +38,7 @@ export interface RecorderOptions {
   readonly isFinal: (error: unknown) => boolean;
 }
 
-/** How much of a message the store has. */
+/** How much of a message was written. */
 interface Stored {
   text: number;
   reasoning: number;
@@ -65,11 +65,6 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-  }
-
-  /** Tells that this message is in the store as it is now: it was loaded from there, or written by a transaction of its own. */
-  markStored(message: Message): void {
-    this.#stored.set(message.id, storedOf(message));
   }
 
   /** Whether anything is not written yet that this runtime may still write. */

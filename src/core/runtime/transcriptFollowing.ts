@@ -1,6 +1,5 @@
 /** A transcript that somebody else writes: what is stored is shown here, also when the chat goes on in another row. */
 import { differences } from '../session/difference.ts';
-import type { Message } from '../session/model.ts';
 import { tipOf } from '../store/lineage.ts';
 import { withContents } from '../store/messages.ts';
 import type { Store } from '../store/store.ts';
@@ -14,8 +13,6 @@ const comparedMessages = 30;
 export interface TranscriptFollowingOptions {
   readonly store: Store;
   readonly view: ChatView;
-  /** Told of messages that are shown as they are stored. */
-  readonly onStored: (messages: readonly Message[]) => void;
   /** Told after the chat went on in another row. */
   readonly onMoved: () => void;
 }
@@ -29,11 +26,19 @@ export class TranscriptFollowing {
 
   /** Shows what is stored. Nothing may be here that is not stored: it would be replaced. */
   catchUp(): void {
-    if (!this.#goOnAtTip()) this.#follow();
+    const { store, view, onMoved } = this.#options;
+    const tip = store.read((reader) => tipOf(reader, view.session.id));
+    if (tip === view.session.id) {
+      this.#follow();
+      return;
+    }
+    // Another window compacted the chat: it goes on in another row.
+    this.#loadAgain();
+    onMoved();
   }
 
   #follow(): void {
-    const { store, view, onStored } = this.#options;
+    const { store, view } = this.#options;
     const page = { limit: comparedMessages, contents: 'leave' } as const;
     const isKnown = new Set(
       view.state.messages.filter(({ status }) => status !== 'streaming').map(({ id }) => id),
@@ -49,24 +54,11 @@ export class TranscriptFollowing {
       return;
     }
     for (const event of events) view.apply(event);
-    onStored(newest);
-  }
-
-  /** Another window compacted the chat: it goes on in another row. False: it did not. */
-  #goOnAtTip(): boolean {
-    const { store, view, onMoved } = this.#options;
-    const tip = store.read((reader) => tipOf(reader, view.session.id));
-    if (tip === view.session.id) return false;
-    this.#loadAgain();
-    onMoved();
-    return true;
   }
 
   #loadAgain(): void {
-    const { store, view, onStored } = this.#options;
+    const { store, view } = this.#options;
     const chat = store.read((reader) => loadChat(reader, view.session.id));
-    if (chat === null) return;
-    onStored(chat.messages);
-    view.replace(chat.session, chat.messages);
+    if (chat !== null) view.replace(chat.session, chat.messages);
   }
 }

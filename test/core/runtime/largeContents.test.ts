@@ -118,6 +118,7 @@ describe('A chat with large contents', function () {
       mirror.state?.messages.map(({ text }) => text),
       stored.slice(-(mirror.state?.messages.length ?? 0)).map(({ text }) => text),
     );
+    assert.equal(mirror.received.filter(({ type }) => type === 'snapshot').length, 1);
     assert.deepEqual(
       other.store.read((reader) => displayMessages(reader, chatId)).messages.map(({ text }) => text),
       stored.map(({ text }) => text),
@@ -140,7 +141,6 @@ describe('A chat with large contents', function () {
       onProblem: () => undefined,
       isFinal: () => false,
     });
-    recorder.markStored(left);
     recorder.changed([left.id]);
     await recorder.flush();
     isBroken = false;
