@@ -4,7 +4,7 @@ import type { Draft, Message, Session } from '../session/model.ts';
 import { firstWords } from '../session/text.ts';
 import { saveDraft } from '../store/drafts.ts';
 import { insertMessage } from '../store/messages.ts';
-import { getSession, updateSession } from '../store/sessions.ts';
+import { requireSession, updateSession } from '../store/sessions.ts';
 import type { WriteTransaction } from '../store/transaction.ts';
 
 const titleLength = 60;
@@ -30,13 +30,14 @@ export function titledBy(text: string, { titleSource }: Pick<Session, 'titleSour
   return titleSource === 'none' && title !== '' ? { title, titleSource: 'auto' } : null;
 }
 
+/** Throws UnknownSessionError if the prompt's chat is not stored. */
 export function storePrompt(writer: WriteTransaction, { message, titled, modelId, draft }: Prompt): void {
   const { sessionId } = message;
   insertMessage(writer, message);
-  const stored = getSession(writer, sessionId);
+  const stored = requireSession(writer, sessionId);
   // The user may have renamed it in another window since.
-  if (titled !== null && stored?.titleSource === 'none') updateSession(writer, sessionId, titled);
+  if (titled !== null && stored.titleSource === 'none') updateSession(writer, sessionId, titled);
   // From here on the chat stays with its model, whatever becomes the default. The offline guide is only a stopgap.
-  if (stored?.modelId === null && modelId !== offlineGuideId) updateSession(writer, sessionId, { modelId });
+  if (stored.modelId === null && modelId !== offlineGuideId) updateSession(writer, sessionId, { modelId });
   saveDraft(writer, { key: sessionId, sessionId, draft });
 }
