@@ -4,10 +4,12 @@ import { ulid } from 'ulid';
 import type { ChatRuntime } from '../../../src/core/runtime/chatRuntime.ts';
 import type { Fork } from '../../../src/core/session/events.ts';
 import { getDraft } from '../../../src/core/store/drafts.ts';
-import { listChats } from '../../../src/core/store/sessions.ts';
+import { insertMessage } from '../../../src/core/store/messages.ts';
+import { insertSession, listChats } from '../../../src/core/store/sessions.ts';
 import { pinLineage, renameLineage } from '../../../src/core/store/lineageChanges.ts';
 import { getRoute } from '../../../src/core/store/routes.ts';
 import { displayMessages } from '../../../src/core/store/transcript.ts';
+import { aMessage, aSession } from '../store/support/values.ts';
 import { answered, branchIn, running, show, textsOf, turn } from './stage.ts';
 import { Panel, until, World, type LiveWindow } from './world.ts';
 
@@ -143,6 +145,20 @@ describe('Branch from here', function () {
     assert.deepEqual([forksOf(runtime), forksOf(mirror.runtime), mirror.panel.state?.forks], [[], [], []]);
   });
 
+  it('after an answer that used tools is shown at the message that asked for them', async () => {
+    const session = aSession();
+    const call = { id: 'call', name: 'readFile', arguments: '{}' };
+    const answer = aMessage(session.id, { role: 'assistant', text: '', toolCalls: [call] });
+    await here.store.write((writer) => {
+      insertSession(writer, session);
+      insertMessage(writer, aMessage(session.id, { text: 'Look' }));
+      insertMessage(writer, answer);
+      insertMessage(writer, aMessage(session.id, { role: 'tool', toolCallId: 'call', text: 'Found' }));
+    });
+    await branchIn(here, session.id, { messageId: answer.id });
+    assert.equal(forksOf(await here.registry.open(session.id))[0]?.after, answer.id);
+  });
+
   it('behind a compaction shows the whole chat, gives the model the summary, and folds what is retried where it is shown', async () => {
     const { id, runtime } = await answered(here);
     await turn(here, runtime, 'Second');
@@ -155,7 +171,11 @@ describe('Branch from here', function () {
       shown.map(({ role, text }) => (role === 'summary' ? role : text)),
       ['Hello', 'Hi', 'Second', 'Hi', 'summary', 'Third', 'Hi'],
     );
-    assert.deepEqual(opened.state.forks[0]?.after, shown.at(-1)?.id);
+    const lastOf = (chat: ChatRuntime) => chat.state.messages.findLast(({ copyOf }) => copyOf === null)?.id;
+    assert.deepEqual(
+      [runtime, opened].map((chat) => forksOf(chat)[0]?.after),
+      [runtime, opened].map(lastOf),
+    );
     await opened.retry();
     here.modelOf(id).answer('Better');
     await until(() => !opened.isRunning, 'the answer is over');

@@ -9,7 +9,8 @@ import { FollowedChat } from '../../../src/core/runtime/followedChat.ts';
 import { runCheckpoint } from '../../../src/core/store/checkpoint.ts';
 import { nodeFiles } from '../../../src/core/store/fileLayer.ts';
 import { loadEngine } from '../../../src/core/store/openDatabase.ts';
-import { updateSession } from '../../../src/core/store/sessions.ts';
+import { emptyDraft, type Session } from '../../../src/core/session/model.ts';
+import { getSession, updateSession } from '../../../src/core/store/sessions.ts';
 import { Store } from '../../../src/core/store/store.ts';
 import { followOtherFolder } from '../../../src/core/store/transfer/otherFolder.ts';
 import { addChat, addText, makeFolder, openStore, until } from '../store/support/stores.ts';
@@ -28,7 +29,7 @@ describe('A chat of another folder', () => {
   let window: Window;
   let runtime: ChatRuntime;
   let other: Store;
-  const titles: string[] = [];
+  const told: Session[] = [];
 
   beforeEach(async () => {
     kit = new Kit();
@@ -36,7 +37,7 @@ describe('A chat of another folder', () => {
     ({ runtime } = await newChat(window));
     await say('Go', 'Gone');
     other = await follow(kit.folder);
-    titles.length = 0;
+    told.length = 0;
   });
   afterEach(async () => {
     await other.close();
@@ -66,8 +67,8 @@ describe('A chat of another folder', () => {
   }
 
   function show(sessionId = runtime.session.id): { chat: FollowedChat; viewer: RecordingViewer } {
-    const onChange = ({ title }: { title: string }): void => void titles.push(title);
-    const chat = new FollowedChat({ store: other, sessionId, runtimeId: ulid(), onChange });
+    const onChange = (session: Session): void => void told.push(session);
+    const chat = new FollowedChat({ store: other, sessionId, runtimeId: 'shown', onChange });
     const viewer = new RecordingViewer();
     chat.attach(viewer);
     return { chat, viewer };
@@ -107,14 +108,57 @@ describe('A chat of another folder', () => {
     const { id } = runtime.session;
     await window.store.write((writer) => updateSession(writer, id, { title: 'Brakes', titleSource: 'user' }));
     await viewer.shows((state) => state.session.title === 'Brakes');
+    assert.deepEqual(
+      told.map(({ title }) => title),
+      ['Brakes'],
+    );
     for (let turn = 0; turn < 6; turn++)
       await say(`Question ${turn} ${'long words '.repeat(600)}`, `Answer ${turn}`);
     await window.registry.compact(id);
     await viewer.shows((state) => state.session.id === runtime.session.id);
     assert.notEqual(chat.session.id, id);
+    assert.equal(told.at(-1)?.id, chat.session.id);
     await say('And now?', 'As before');
     await viewer.shows((state) => state.messages.at(-1)?.text === 'As before');
-    assert.deepEqual(new Set(titles), new Set(['Brakes']));
+    assert.deepEqual(new Set(told.map(({ title }) => title)), new Set(['Brakes']));
+  });
+
+  it('tells nobody of what happens to other chats', async () => {
+    const { viewer } = show();
+    const before = viewer.received.length;
+    const beside = await addChat(window.store, ['beside']);
+    await until(() => other.read((reader) => getSession(reader, beside.id)) !== null);
+    assert.deepEqual([viewer.received.length, told], [before, []]);
+  });
+
+  it('is shown whole, however large and long, with the model it is bound to and an empty composer', async () => {
+    const large = 'large '.repeat(60_000);
+    const texts = [...Array.from({ length: 100 }, (_, index) => `${index}`), large];
+    const long = await addChat(window.store, texts);
+    const { chat, viewer } = show(long.id);
+    const [snapshot] = viewer.received;
+    assert.ok(snapshot?.type === 'snapshot');
+    assert.deepEqual([snapshot.runtimeId, snapshot.draft], ['shown', emptyDraft]);
+    assert.deepEqual(
+      snapshot.chat.messages.map(({ text }) => text),
+      texts.slice(1),
+    );
+    chat.loadOlder(viewer, snapshot.chat.messages[0]?.id ?? '');
+    assert.deepEqual(
+      viewer.state?.messages.map(({ text }) => text),
+      texts,
+    );
+    const offered = (modelId: string): unknown => ({
+      choices: [{ id: modelId, name: modelId, detail: '' }],
+      selectedId: modelId,
+      problem: null,
+    });
+    assert.deepEqual(snapshot.models, offered('none'));
+    await window.store.write((writer) => updateSession(writer, long.id, { modelId: 'small' }));
+    await until(() => chat.session.modelId === 'small');
+    chat.attach(viewer);
+    const again = viewer.received.at(-1);
+    assert.deepEqual(again?.type === 'snapshot' && again.models, offered('small'));
   });
 
   it('is followed through two generations of its store', async () => {

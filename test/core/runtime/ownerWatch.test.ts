@@ -75,5 +75,10 @@ describe('The watch over the windows that write what is followed here', () => {
     stopped.watch.start();
     stopped.timers.pass(ownerCheckMs);
     assert.deepEqual([stopped.looks, stopped.abandonedTimes()], [[], 0]);
+    own.watch.stop();
+    own.facts.seems = true;
+    own.watch.start();
+    own.timers.pass(ownerCheckMs);
+    assert.equal(own.abandonedTimes(), 0, 'also when nothing was followed at the time');
   });
 });
