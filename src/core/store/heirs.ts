@@ -4,35 +4,22 @@
  */
 import { branchesOf, isPlaced, type BranchRow } from './forks.ts';
 import { membersOfRoot } from './lineage.ts';
-import { getSession } from './sessions.ts';
-import type { ReadTransaction, WriteTransaction } from './transaction.ts';
-
-/** Where a branch comes from: a row of another chat, and how many messages the two share. */
-interface Origin {
-  readonly parentId: string;
-  readonly after: number;
-}
+import type { WriteTransaction } from './transaction.ts';
 
 /** One statement for all of them, however many there are. */
 const giveParent = `UPDATE sessions SET parent_id = ? WHERE parent_id IN (${membersOfRoot}) AND ${isPlaced}`;
 
+/** The place of a chat in its family; of one with which the family begins, or which is not placed, there is none. */
+const givePlace = `UPDATE sessions SET (parent_id, edge, branched_after) = (SELECT parent_id, edge, min(branched_after, ?) FROM sessions WHERE id = ? AND ${isPlaced}) WHERE id = ?`;
+
 /**
- * Gives the branches of the chat with this first row another parent. What parts from it no later than it parts from its own parent
- * goes to that one; of the others, the branch that shares most with the chat takes its place, and the rest become its branches.
+ * The branch that shares most with the chat with this first row takes its place, and the other branches become its own: what they
+ * share with the chat, it has too. From the chat's parent it parts where the chat did, or earlier, where it parted from the chat.
  */
 export function passOnBranches(writer: WriteTransaction, root: string): void {
-  const origin = originOf(writer, root);
-  const branches = branchesOf(writer, root);
-  const [heir] = branches.filter((branch) => origin === null || shared(branch) > origin.after).sort(byShare);
-  if (origin !== null)
-    writer.run(`${giveParent} AND branched_after <= ?`, [origin.parentId, root, origin.after]);
+  const [heir] = branchesOf(writer, root).sort(byShare);
   if (heir === undefined) return;
-  writer.run('UPDATE sessions SET parent_id = ?, edge = ?, branched_after = ? WHERE id = ?', [
-    origin?.parentId ?? null,
-    origin === null ? null : 'branch',
-    origin?.after ?? null,
-    heir.id,
-  ]);
+  writer.run(givePlace, [shared(heir), root, heir.id]);
   writer.run(giveParent, [heir.id, root]);
 }
 
@@ -42,12 +29,5 @@ function shared({ branched_after: after }: BranchRow): number {
 
 /** The most shared messages first, of equals the oldest chat. */
 function byShare(one: BranchRow, other: BranchRow): number {
-  return shared(other) - shared(one) || one.created_at - other.created_at || (one.id < other.id ? -1 : 1);
-}
-
-/** Null: it is where its family begins. */
-function originOf(reader: ReadTransaction, root: string): Origin | null {
-  const session = getSession(reader, root);
-  if (session?.edge !== 'branch' || session.parentId === null || session.branchedAfter === null) return null;
-  return { parentId: session.parentId, after: session.branchedAfter };
+  return shared(other) - shared(one) || one.created_at - other.created_at;
 }

@@ -37,11 +37,20 @@ function turns(...numbers: number[]): (Partial<Message> & { id: string })[] {
   ]);
 }
 
-function branch(store: Store, sessionId: string, messageId: string, cut: Cut, id = ulid()): Promise<string> {
-  return store
-    .write((writer) => branchSession(writer, { sessionId, messageId, cut, id, newId: ulid, now: 5_000 }))
-    .then((session) => session.id);
+async function branch(
+  store: Store,
+  sessionId: string,
+  messageId: string,
+  cut: Cut,
+  id = ulid(),
+  now = 5_000,
+): Promise<string> {
+  const branching = { sessionId, messageId, cut, id, newId: ulid, now };
+  return (await store.write((writer) => branchSession(writer, branching))).id;
 }
+
+const remove = (store: Store, sessionId: string) =>
+  store.write((writer) => deleteLineage(writer, { sessionId, isOtherAlive: () => false }));
 
 const shown = (store: Store, id: string): string[] =>
   store.read((reader) => displayMessages(reader, id)).messages.map(({ text }) => text);
@@ -252,22 +261,20 @@ describe('A branch', function () {
     await addCompacted(store);
     const id = await branch(store, 'a', 'a4', 'through');
     const before = [shown(store, id), sent(store, id)];
-    await store.write((writer) => deleteLineage(writer, { sessionId: 'a', isOtherAlive: () => false }));
+    await remove(store, 'a');
     assert.deepEqual([shown(store, id), sent(store, id)], before);
     assert.deepEqual([forks(store, id), faults(store)], [[], []]);
   });
 
   it('stays related to the other branches of a chat that is deleted, wherever they part', async () => {
     const store = await openStore();
-    const remove = (sessionId: string) =>
-      store.write((writer) => deleteLineage(writer, { sessionId, isOtherAlive: () => false }));
     await add(store, 'chat', turns(1, 2, 3));
     const first = await branch(store, 'chat', 'p1', 'before', 'first');
     const short = await branch(store, 'chat', 'a1', 'through', 'short');
     const long = await branch(store, 'chat', 'a2', 'through', 'long');
     const twin = await branch(store, 'chat', 'a2', 'through', 'twin');
     await add(store, short, [{ id: 'other', role: 'user' }]);
-    await remove('chat');
+    await remove(store, 'chat');
     const ways = { start: [long, first], middle: [long, short], end: [long, twin] };
     const at = (after: number, chats: string[], current: number) => ({ after, chats, current });
     assert.deepEqual(forks(store, first), [at(0, ways.start, 1)]);
@@ -279,7 +286,7 @@ describe('A branch', function () {
     const before = await branch(store, twin, `${twin}:2`, 'through', 'before');
     const behind = await branch(store, twin, 'a5', 'through', 'behind');
     const beside = await branch(store, twin, 'a4', 'through', 'beside');
-    await remove(twin);
+    await remove(store, twin);
     assert.deepEqual(forks(store, beside), [
       at(0, ways.start, 0),
       at(2, [long, before, short], 0),
@@ -288,9 +295,45 @@ describe('A branch', function () {
     ]);
     assert.deepEqual(shown(store, beside), ['p1', 'a1', 'p2', 'a2', 'p4', 'a4']);
     assert.deepEqual(faults(store), []);
-    await remove(long);
-    await remove(behind);
+    await remove(store, long);
+    await remove(store, behind);
     assert.deepEqual(forks(store, beside), [at(0, [beside, first], 0), at(2, [beside, before, short], 0)]);
+  });
+
+  it('takes the place of the chat that is deleted: the one that shares most with it, of those the oldest', async () => {
+    const store = await openStore();
+    await add(store, 'chat', turns(1, 2));
+    await branch(store, 'chat', 'a2', 'through', 'later', 2_000);
+    await branch(store, 'chat', 'a2', 'through', 'sooner', 1_000);
+    await branch(store, 'chat', 'a1', 'through', 'first', 500);
+    await remove(store, 'chat');
+    const places = store
+      .read((reader) => ['sooner', 'later', 'first'].map((id) => getSession(reader, id)))
+      .map((session) => [session?.parentId, session?.edge, session?.branchedAfter]);
+    assert.deepEqual(places, [
+      [null, null, null],
+      ['sooner', 'branch', 4],
+      ['sooner', 'branch', 2],
+    ]);
+  });
+
+  it('stays related also to what lies before the branch that is deleted, be that here or not', async () => {
+    for (const isBroughtIn of [false, true]) {
+      const store = await openStore();
+      await add(store, 'chat', turns(1, 2));
+      await branch(store, 'chat', 'a2', 'through', 'between');
+      await add(store, 'between', turns(3));
+      await branch(store, 'between', 'between:1', 'through', 'one');
+      await branch(store, 'between', 'between:2', 'through', 'two');
+      // As in a store into which the branches were brought without the chat that they come from.
+      if (isBroughtIn) await store.write((writer) => writer.run(`DELETE FROM sessions WHERE id = 'chat'`));
+      await remove(store, 'between');
+      const [first, then] = isBroughtIn
+        ? ['two', []]
+        : ['chat', [{ after: 2, chats: ['chat', 'two'], current: 1 }]];
+      assert.deepEqual(forks(store, 'one'), [{ after: 1, chats: [first, 'one'], current: 1 }]);
+      assert.deepEqual(forks(store, 'two'), [{ after: 1, chats: [first, 'one'], current: 0 }, ...then]);
+    }
   });
 
   it('shares the large contents that are in blobs, and keeps them when the chat it comes from is deleted', async () => {
@@ -317,7 +360,7 @@ describe('A branch', function () {
     const read = (): unknown => [shown(store, id), sent(store, id)];
     const wanted = [text, 'a1', text, 'a2'];
     assert.deepEqual(read(), [wanted, wanted]);
-    await store.write((writer) => deleteLineage(writer, { sessionId: 'chat', isOtherAlive: () => false }));
+    await remove(store, 'chat');
     for (let round = 0; round < 3; round++) {
       await store.checkpoint();
       await store.write((writer) => writer.run('UPDATE sessions SET pinned = pinned'));
