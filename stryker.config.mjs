@@ -38,7 +38,7 @@ export default {
   testRunner: 'mocha',
   testRunnerNodeArgs: ['--import=tsx'],
   mochaOptions: {
-    require: ['./test/core/store/support/stores.ts'],
+    require: ['./test/core/store/support/hooks.ts'],
     // Mocha takes no braces here.
     spec: [
       'test/core/session/reasons.test.ts',

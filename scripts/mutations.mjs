@@ -36,7 +36,7 @@ function run(program, args, { cwd, quiet }) {
 function runTests(cwd, rule) {
   const title = rule.title;
   const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
-  const hooks = './test/core/store/support/stores.ts';
+  const hooks = './test/core/store/support/hooks.ts';
   const args = [
     '--import=tsx',
     '--require',

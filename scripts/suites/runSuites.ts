@@ -27,7 +27,7 @@ const suites: readonly Suite[] = [
     testLimit: 20,
     suiteLimit: 600,
     jobs: 2,
-    hooks: 'test/core/store/support/stores.ts',
+    hooks: 'test/core/store/support/hooks.ts',
   }),
   mocha(browser, { name: 'webview', testLimit: 60, suiteLimit: 600, jobs: 2 }),
   { name: 'extension', needsBuild: true, needs: anyVscode, run: runExtensionSuite },

@@ -2,7 +2,6 @@
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
-import type { RootHookObject } from 'mocha';
 import { ulid } from 'ulid';
 import type { Session } from '../../../../src/core/session/model.ts';
 import { nodeFiles, type FileLayer } from '../../../../src/core/store/fileLayer.ts';
@@ -45,14 +44,11 @@ export async function openStore(overrides: Partial<StoreOptions> = {}): Promise<
   return store;
 }
 
-/** Required by the suite (scripts/suites): a hook set on import would hold for one file only of those that run in a process. */
-export const mochaHooks: RootHookObject = {
-  async afterEach(this: Mocha.Context) {
-    this.timeout(30_000);
-    for (const store of stores.splice(0)) await store.close();
-    for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true, force: true });
-  },
-};
+/** Closes and removes what was opened since the last time. */
+export async function closeStores(): Promise<void> {
+  for (const store of stores.splice(0)) await store.close();
+  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true, force: true });
+}
 
 /** A chat with one message per text; gives the session. */
 export async function addChat(store: Store, texts: readonly string[] = []): Promise<Session> {
