@@ -128,7 +128,6 @@ export class TurnRunner {
     if (event.type === 'turnEnded') {
       // Whoever sees that the turn is over may start the next one at once, and sees what it changed of the session.
       this.#turn = null;
-      recorder.changed([]);
       onEnding();
     }
     view.apply(event);

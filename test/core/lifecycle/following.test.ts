@@ -31,6 +31,15 @@ describe('A window that follows a chat', function () {
     );
   });
 
+  it('is told what was saved, never of nothing that was', async () => {
+    const { panel } = await answered(here);
+    const saved = panel.received.flatMap((message) =>
+      message.type === 'event' && message.event.type === 'messagesSaved' ? [message.event.ids] : [],
+    );
+    assert.deepEqual(new Set(saved.flat()), new Set(panel.state?.messages.map(({ id }) => id)));
+    assert.ok(saved.every((ids) => ids.length > 0));
+  });
+
   it('takes a chat for abandoned once its writer is dead, and never one of its own that is at rest', async () => {
     const { id } = await running(other);
     const { runtime: follower } = await show(here, id);

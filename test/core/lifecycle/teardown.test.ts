@@ -1,6 +1,7 @@
 /** Edges of taking runtimes down, and of the lease that goes with them. */
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
+import type { ChatEvent } from '../../../src/core/session/events.ts';
 import {
   acquireLease,
   getLease,
@@ -17,7 +18,7 @@ import { listMessages } from '../../../src/core/store/messages.ts';
 import { getSession } from '../../../src/core/store/sessions.ts';
 import { openStore } from '../store/support/stores.ts';
 import { answered, running, show } from './stage.ts';
-import { newChat, rounds, until, World, type LiveWindow } from './world.ts';
+import { minute, newChat, rounds, until, World, type LiveWindow, type Panel } from './world.ts';
 
 describe('Taking a runtime down', function () {
   this.timeout(30_000);
@@ -39,14 +40,15 @@ describe('Taking a runtime down', function () {
     const { id } = await running(window);
     await window.registry.archive(id);
     assert.ok(asked.includes(5000));
-    asked.length = 0;
     await running(window);
+    asked.length = 0;
     await window.registry.shutDown();
-    assert.ok(!asked.includes(5000));
+    const waits = asked.filter((milliseconds) => milliseconds < minute);
+    assert.deepEqual(new Set(waits), new Set([2000]), 'only for the disk');
   });
 
   it('has stopped the answer by the time the hooks hear of it, in memory and in the store', async () => {
-    const { id, runtime } = await running(window);
+    const { id, runtime, panel } = await running(window);
     const told: unknown[] = [];
     window.hooks.onSessionEnd(() => {
       const row = window.store.read((reader) => listMessages(reader, id)).at(-1);
@@ -54,6 +56,13 @@ describe('Taking a runtime down', function () {
     });
     await window.registry.shutDown();
     assert.deepEqual(told, [[false, 'interrupted']]);
+    assert.deepEqual(endsIn(panel), [{ type: 'turnEnded', stopReason: 'stopped' }]);
+  });
+
+  it('tells a panel once of the answer that has stopped by itself in time', async () => {
+    const { id, panel } = await running(window);
+    await window.registry.archive(id);
+    assert.deepEqual(endsIn(panel), [{ type: 'turnEnded', stopReason: 'stopped' }]);
   });
 
   it('for Archive is no cleanup: nobody is told that something was reclaimed', async () => {
@@ -181,8 +190,15 @@ describe('Taking a runtime down', function () {
     const other = await world.start();
     const texts = other.store.read((reader) => listMessages(reader, id)).map(({ text }) => text);
     assert.equal(texts[0], 'Hello');
+    assert.deepEqual(window.modelOf(id).requests, [], 'it waits for who opens the chat again');
   });
 });
+
+function endsIn({ received }: Panel): ChatEvent[] {
+  return received
+    .flatMap((message) => (message.type === 'event' ? [message.event] : []))
+    .filter(({ type }) => type === 'turnEnded');
+}
 
 describe('A lease', function () {
   this.timeout(30_000);

@@ -6,6 +6,7 @@ import { getDraft } from '../../../src/core/store/drafts.ts';
 import { listMessages } from '../../../src/core/store/messages.ts';
 import { getSession, listChats } from '../../../src/core/store/sessions.ts';
 import { ModelError } from '../../../src/core/models/chatModel.ts';
+import { until } from '../store/support/stores.ts';
 import { Kit, newChat, openStore, RecordingViewer } from './kit.ts';
 
 describe('A chat in one window', () => {
@@ -156,6 +157,47 @@ describe('A chat in one window', () => {
     const archived = await window.registry.open(runtime.session.id);
     reasons.push(await reason(() => archived.send(ulid(), 'Still there?')));
     assert.deepEqual(reasons, ['empty', 'nothing_to_do', 'running', 'archived']);
+  });
+
+  it('lets no prompt overtake one that is being stored, and has nothing to stop while nothing runs', async () => {
+    const window = await kit.window();
+    const { runtime, viewer } = await newChat(window);
+    const received = viewer.received.length;
+    await runtime.stop();
+    assert.equal(viewer.received.length, received);
+    const [first, second] = await Promise.allSettled([
+      runtime.send(ulid(), 'One'),
+      runtime.send(ulid(), 'Two'),
+    ]);
+    assert.equal(first.status, 'fulfilled');
+    assert.ok(second.status === 'rejected' && second.reason instanceof RefusedError);
+    assert.equal(second.reason.reason, 'running');
+    kit.model.answer('Done');
+    await runtime.answered();
+    assert.deepEqual(
+      window.store.read((reader) => listMessages(reader, runtime.session.id)).map(({ text }) => text),
+      ['One', 'Done'],
+    );
+  });
+
+  it('has all that a model gives on disk while it goes on: the row, its thoughts, its calls', async () => {
+    const window = await kit.window();
+    const { runtime, viewer } = await newChat(window);
+    await runtime.send(ulid(), 'Go');
+    const { turn } = viewer.state ?? {};
+    assert.ok(typeof turn?.id === 'string' && turn.startedAt > 0);
+    assert.equal(turn.phase, 'waiting');
+    const stored = () =>
+      window.store.read((reader) => listMessages(reader, runtime.session.id)).at(-1) ?? null;
+    assert.deepEqual([stored()?.role, stored()?.status], ['assistant', 'streaming']);
+    const call = { id: 'call', name: 'readFile', arguments: '{}' };
+    kit.model.play({ type: 'reasoning', text: 'Hm' }, { type: 'toolCall', call });
+    await viewer.shows((state) => state.messages.at(-1)?.toolCalls.length === 1);
+    assert.deepEqual([stored()?.reasoning, stored()?.toolCalls], ['Hm', [call]]);
+    assert.equal(viewer.state?.turn?.phase, 'streaming');
+    kit.model.play({ type: 'reasoning', text: ', so.' });
+    await until(() => stored()?.reasoning === 'Hm, so.');
+    await runtime.stop();
   });
 
   it('is listed as archived once archived, opens read-only, and goes on under the same id once reopened', async () => {
