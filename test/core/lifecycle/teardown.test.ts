@@ -59,6 +59,19 @@ describe('Taking a runtime down', function () {
     assert.deepEqual(endsIn(panel), [{ type: 'turnEnded', stopReason: 'stopped' }]);
   });
 
+  it('stops the answer without a moment of waiting when the window goes: there may be none', async () => {
+    const { id, runtime, panel } = await running(window);
+    const down = window.registry.shutDown();
+    const row = window.store.read((reader) => listMessages(reader, id)).at(-1);
+    const last = panel.state?.messages.at(-1);
+    assert.deepEqual(
+      [runtime.isRunning, last?.status, last?.text, row?.status, row?.text],
+      [false, 'interrupted', 'Begun', 'interrupted', 'Begun'],
+    );
+    assert.ok(last?.finishedAt !== null);
+    await down;
+  });
+
   it('tells a panel once of the answer that has stopped by itself in time', async () => {
     const { id, panel } = await running(window);
     await window.registry.archive(id);
