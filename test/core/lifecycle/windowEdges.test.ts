@@ -97,7 +97,7 @@ describe('Compacting from a window', () => {
     kit.model.answer('Hi');
     await viewer.shows((state) => state.turn === null && state.unsaved.length === 0);
     await window.registry.compact(runtime.session.id);
-    assert.deepEqual(window.memory.commits, [runtime.session.id]);
+    assert.deepEqual(window.memory.commits, [{ id: runtime.session.id, isChanged: true }]);
     await runtime.send(ulid(), 'Again');
     kit.model.answer('Hi again');
     await viewer.shows((state) => state.turn === null && state.messages.at(-1)?.text === 'Hi again');
