@@ -80,7 +80,7 @@ export class ChatPanel implements Viewer {
     const sessionId = this.#runtime?.session.id;
     if (sessionId !== undefined) this.#content = { sessionId };
     this.#runtime = null;
-    if (this.isVisible()) void this.#ready(null);
+    if (this.isVisible() && this.#services.core.current !== null) void this.#ready(null);
   }
 
   receive(message: HostMessage): void {

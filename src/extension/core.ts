@@ -17,13 +17,14 @@ export class CoreAccess {
   readonly #open: () => Promise<Core>;
   #opening: Promise<Core> | null = null;
   #core: Core | null = null;
+  #closing: Promise<void> | null = null;
   readonly #listeners = new Set<(core: Core) => void>();
 
   constructor(open: () => Promise<Core>) {
     this.#open = open;
   }
 
-  /** The opened core, or null while there is none. */
+  /** The opened core, or null while there is none, and from the moment when it is closed. */
   get current(): Core | null {
     return this.#core;
   }
@@ -48,11 +49,17 @@ export class CoreAccess {
     this.#listeners.add(listener);
   }
 
-  /** Writes what waits and closes; for `deactivate`, which has about five seconds and no editor API left. */
-  async close(): Promise<void> {
+  /** Writes what waits and closes; for `deactivate`, which has about five seconds and no editor API left. Again: the same closing. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     if (this.#opening === null) return;
     const core = await this.#opening.catch(() => null); // opening failed: there is nothing to close
     if (core === null) return;
+    this.#core = null; // nobody needs a chat any more: a panel whose runtime is given back now must not open it again
     await core.registry.shutDown();
     try {
       await core.routes.release();

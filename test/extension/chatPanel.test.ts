@@ -12,9 +12,12 @@ import { PanelRoutes } from '../../src/core/runtime/panelRoutes.ts';
 import { defaultLimits, RuntimeRegistry } from '../../src/core/runtime/registry.ts';
 import { Rescue } from '../../src/core/runtime/rescue.ts';
 import { systemTimers } from '../../src/core/runtime/timers.ts';
+import { makeSession } from '../../src/core/session/model.ts';
+import { insertSession } from '../../src/core/store/sessions.ts';
 import { Store } from '../../src/core/store/store.ts';
 import { ChatPanel } from '../../src/extension/chatPanel.ts';
 import { CoreAccess, type Core } from '../../src/extension/core.ts';
+import { until } from '../support/vscode/until.ts';
 
 describe('A chat panel', () => {
   const extension = vscode.extensions.getExtension('holdfast.holdfast-chat');
@@ -76,5 +79,29 @@ describe('A chat panel', () => {
       tab.dispose();
     }
     assert.deepEqual(lines, []);
+  });
+
+  it('that is seen wants its chat again when the runtime was given back, but not when the window goes', async () => {
+    const { registry, store } = await access.get();
+    const [first, tab] = [
+      ulid(),
+      vscode.window.createWebviewPanel('holdfast.test', 'Test', vscode.ViewColumn.One),
+    ];
+    const panel = new ChatPanel({ core: access, distribution, log, open: () => undefined }, tab, ulid(), {
+      sessionId: first,
+    });
+    try {
+      await store.write((writer) =>
+        insertSession(writer, makeSession({ id: first, source: 'panel', createdAt: 1 })),
+      );
+      await panel.show(first);
+      await registry.archive(first);
+      await until(() => registry.get(first)?.viewers.includes(panel) === true, { what: 'the chat again' });
+      assert.ok(panel.isVisible());
+      await access.close();
+      assert.equal(registry.size, 0);
+    } finally {
+      tab.dispose();
+    }
   });
 });
