@@ -345,6 +345,14 @@ const ofChats = [
     'is writable again',
   ),
   rule(
+    'what became of an answer before it was replaced is not lost',
+    'src/core/session/difference.ts',
+    'if (after.active && !before.active) return null;',
+    "if (before.active !== after.active) return after.active ? null : [{ type: 'messagesSuperseded', ids: [id] }];",
+    tests.following,
+    'replaced before it looked',
+  ),
+  rule(
     'the durable id is the tip of the chat',
     transcriptFollowing,
     'if (tip === view.session.id) {',

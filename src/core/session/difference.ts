@@ -39,9 +39,7 @@ function changesOf(before: Message, after: Message): ChatEvent[] | null {
   if (!isLeft && before.contents !== after.contents) return null;
   if (isLeft) return changesOf(withoutContents(before), withoutContents(after));
   if (!after.text.startsWith(before.text) || !after.reasoning.startsWith(before.reasoning)) return null;
-  if (before.active !== after.active) {
-    return after.active ? null : [{ type: 'messagesSuperseded', ids: [id] }];
-  }
+  if (after.active && !before.active) return null;
   const events: ChatEvent[] = [];
   const reasoning = after.reasoning.slice(before.reasoning.length);
   if (reasoning !== '') events.push({ type: 'reasoningAppended', id, text: reasoning });
@@ -55,6 +53,7 @@ function changesOf(before: Message, after: Message): ChatEvent[] | null {
     const finishedAt = after.finishedAt ?? after.createdAt;
     events.push({ type: 'messageFinished', id, status, problem, usage, finishedAt });
   }
+  if (before.active !== after.active) events.push({ type: 'messagesSuperseded', ids: [id] });
   // All of it came from the store, so all of it is saved.
   if (events.length > 0 && after.status !== 'streaming') events.push({ type: 'messagesSaved', ids: [id] });
   return events;

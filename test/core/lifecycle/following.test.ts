@@ -77,6 +77,26 @@ describe('A window that follows a chat', function () {
     );
   });
 
+  it('shows an answer that was cut off and replaced before it looked as whole as it was', async () => {
+    const { id, runtime } = await running(other);
+    const { panel } = await show(here, id);
+    other.modelOf(id).play({ type: 'text', text: ' and more' });
+    await until(() => runtime.state.messages.at(-1)?.text === 'Begun and more', 'it speaks');
+    await runtime.stop();
+    await runtime.retry();
+    await runtime.flush();
+    await here.settled();
+    assert.deepEqual(
+      panel.state?.messages.map(({ text, status, active }) => [text, status, active]),
+      [
+        ['Go', 'complete', true],
+        ['Begun and more', 'interrupted', false],
+        ['', 'streaming', true],
+      ],
+    );
+    await runtime.stop();
+  });
+
   it('goes on by itself where another window compacted the chat, and tells its list', async () => {
     const { id, runtime } = await answered(other);
     const follower = await show(here, id);
