@@ -491,10 +491,12 @@ describe('A fork', function () {
     await store.write((writer) => {
       insertSession(writer, aSession({ id: 'chat' }));
       insertSession(writer, aSession({ id: 'merged', parentId: 'chat', edge: 'branch' }));
+      insertSession(writer, aSession({ id: 'own', parentId: 'merged', edge: 'branch', branchedAfter: 0 }));
       insertSession(writer, aSession({ id: 'x', parentId: 'y', edge: 'branch', branchedAfter: 0 }));
       insertSession(writer, aSession({ id: 'y', parentId: 'x', edge: 'branch', branchedAfter: 0 }));
     });
-    assert.deepEqual([forks(store, 'chat'), forks(store, 'merged'), forks(store, 'none')], [[], [], []]);
+    assert.deepEqual([forks(store, 'chat'), forks(store, 'none')], [[], []]);
+    assert.deepEqual(forks(store, 'merged'), [{ after: 0, chats: ['merged', 'own'], current: 0 }]);
     assert.equal(forks(store, 'x').length, 1);
   });
 
