@@ -1,7 +1,7 @@
 /** Which code of the lifecycle is broken at random, and which tests must notice. Run by scripts/mutations.mjs. */
 
 const modules = {
-  'src/core/session': ['reasons'],
+  'src/core/session': ['difference', 'reasons'],
   'src/core/runtime': [
     'registry',
     'finalize',
@@ -25,6 +25,7 @@ const modules = {
   'src/core/store': [
     'branch',
     'forks',
+    'heirs',
     'messageCopies',
     'leases',
     'lineage',
@@ -41,6 +42,7 @@ export default {
     require: ['./test/core/store/support/hooks.ts'],
     // Mocha takes no braces here.
     spec: [
+      'test/core/session/difference.test.ts',
       'test/core/session/reasons.test.ts',
       'test/core/runtime/*.test.ts',
       'test/core/store/branch.test.ts',
@@ -48,6 +50,7 @@ export default {
       'test/core/store/tables.test.ts',
       'test/core/lifecycle/branches.test.ts',
       'test/core/lifecycle/fieldReports.test.ts',
+      'test/core/lifecycle/following.test.ts',
       'test/core/lifecycle/givingBack.test.ts',
       'test/core/lifecycle/lastWords.test.ts',
       'test/core/lifecycle/otherWindows.test.ts',
