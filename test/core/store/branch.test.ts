@@ -137,6 +137,23 @@ describe('A branch', function () {
     assert.equal(store.read((reader) => getSession(reader, id))?.title, 'p1 (branch)');
   });
 
+  it('is titled anew, not after the number of the branch it comes from; what only looks like one stays', async () => {
+    const store = await openStore();
+    const titles = {
+      'Tale (branch)': 'Tale (branch 2)',
+      'Tale (branch 12)': 'Tale (branch)',
+      'The (branch) tale': 'The (branch) tale (branch)',
+    };
+    for (const [title, wanted] of Object.entries(titles)) {
+      const chat = aSession({ title, titleSource: 'user' });
+      await store.write((writer) => insertSession(writer, chat));
+      await add(store, chat.id, [{ id: ulid() }]);
+      const [row] = store.read((reader) => displayMessages(reader, chat.id)).messages;
+      const id = await branch(store, chat.id, row?.id ?? '', 'through');
+      assert.equal(store.read((reader) => getSession(reader, id))?.title, wanted);
+    }
+  });
+
   it('has what the tools gave with the message that asked for them, and nothing behind', async () => {
     const store = await openStore();
     const tool = { role: 'tool', toolCallId: 'call' } as const;
@@ -221,6 +238,8 @@ describe('A branch', function () {
       const listed = store.read((reader) => listChats(reader, { archived: false, limit: 9 }));
       const row = listed.find(({ session }) => session.id === id)?.session;
       assert.deepEqual([row?.messageCount, row?.preview], [wantedShown.length, 'p1']);
+      // Its place is told by its first row, not by the one in which it goes on.
+      assert.equal(row?.branchedAfter, row?.edge === 'branch' ? wantedShown.length : null);
     }
     assert.deepEqual(shown(store, 'a'), whole);
     assert.deepEqual(faults(store), []);
