@@ -168,6 +168,8 @@ describe('recall', function () {
     const line = (await recall('brakes')).split('\n')[1] ?? '';
     assert.equal(line.length, '- User: '.length + 300);
     assert.match(line, /^- User: …(🚲)+ brakes x+…$/u);
+    await chat(1, [{ text: `${'🚲'.repeat(400)}  clamps` }]);
+    assert.match(await recall('clamps'), /- User: …(🚲)+ {2}clamps$/u);
     await chat(2, [{ text: `${'word '.repeat(100)}bells and the rest` }]);
     assert.match(await recall('bells'), /\n- User: …(ord |d )?(word ){11,12}bells and the rest$/);
     const exact = `brakes ${'y'.repeat(293)}`;
