@@ -103,7 +103,7 @@ const suffixes = (
 /** The part of an English word that its forms share. Crude: only equal treatment of question and code matters. */
 export function stem(word: string): string {
   const lower = word.toLowerCase();
-  if (!/^[a-z]+$/.test(lower) || lower.length <= 3) return lower;
+  if (!/^[a-z]+$/.test(lower)) return lower;
   const base = lower.endsWith('ies') ? `${lower.slice(0, -3)}y` : lower;
   for (const suffix of suffixes) {
     if (!base.endsWith(suffix) || base.length - suffix.length < 3) continue;
@@ -129,7 +129,7 @@ function trimToken(token: string): string {
 function cjkPieces(run: string): string[] {
   return run.split(cjkSeparators).flatMap((piece) => {
     const characters = [...piece];
-    if (characters.length <= 3) return characters.length === 0 ? [] : [piece];
+    if (characters.length <= 3) return [piece];
     return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
   });
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { keywords, splitIdentifier, stem } from '../../../src/core/tools/words.ts';
+import { keywords, lineTokens, splitIdentifier, stem } from '../../../src/core/tools/words.ts';
 import { classifyLine } from '../../../src/core/tools/definitions.ts';
 
 describe('words of a question', () => {
@@ -14,6 +14,11 @@ describe('words of a question', () => {
     ['issue化してほしい', ['issue', '化', 'ほしい']],
     ['Где считается цена?', ['Где', 'считается', 'цена']],
     ['', []],
+    ['Colour colour, COLOUR and colours', ['Colour', 'colours']],
+    ['What does __init_all__ do, and _?', ['init_all']],
+    ['about by here just need should too why your yours', []],
+    ['the app describes its implement methods used price', ['describes', 'price']],
+    ['自転車修理方法', ['自転', '転車', '車修', '修理', '理方', '方法']],
   ] as const) {
     it(question, () => assert.deepEqual(keywords(question), [...expected]));
   }
@@ -32,6 +37,10 @@ describe('stems', () => {
     ['tax', 'taxes'],
     ['fee', 'fees'],
     ['user', 'users'],
+    ['key', 'keys'],
+    ['add', 'adds', 'added', 'adding'],
+    ['try', 'tries', 'tried', 'trying'],
+    ['supply', 'supplies'],
   ]) {
     it(`of ${forms.join(', ')} are one`, () => assert.equal(new Set(forms.map(stem)).size, 1));
   }
@@ -41,6 +50,22 @@ describe('stems', () => {
       7,
     );
   });
+});
+
+it('stems are what forms share: one letter of two at the end, i for y; other scripts and numbers stay', () => {
+  assert.deepEqual(['apples', 'stopped', 'try', 'types', 'Größes', '2prices', 'ids'].map(stem), [
+    'appl',
+    'stop',
+    'tri',
+    'typ',
+    'größes',
+    '2prices',
+    'ids',
+  ]);
+});
+
+it('a line without words has none', () => {
+  assert.deepEqual(['---', 'a-b', '价格 = x'].map(lineTokens), [[], ['a', 'b'], ['价格', 'x']]);
 });
 
 it('names are split at their humps, underscores and numbers', () => {
