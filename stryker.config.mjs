@@ -21,7 +21,7 @@ const modules = {
     'panelRoutes',
     'workspaceChat',
   ],
-  'src/core/tools': ['recall'],
+  'src/core/tools': ['recall', 'words'],
   'src/core/store': [
     'branch',
     'forks',
@@ -48,6 +48,7 @@ export default {
       'test/core/store/branch.test.ts',
       'test/core/store/lineage.test.ts',
       'test/core/store/tables.test.ts',
+      'test/core/tools/words.test.ts',
       'test/core/lifecycle/branches.test.ts',
       'test/core/lifecycle/fieldReports.test.ts',
       'test/core/lifecycle/following.test.ts',

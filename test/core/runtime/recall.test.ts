@@ -175,6 +175,10 @@ describe('recall', function () {
     const exact = `brakes ${'y'.repeat(293)}`;
     await chat(3, [{ text: `${'🚲'.repeat(80)} ${exact}` }, { text: exact }]);
     assert.match(await recall('brakes', { maxResults: 1 }), /\n- User: brakes y{293}$/);
+    const short = `${'word '.repeat(58)}the levers`;
+    assert.equal(short.length, 300);
+    await chat(3, [{ text: short }]);
+    assert.equal(await recall('levers'), `"Day 3", 2026-01-08:\n- User: ${short}`);
     await chat(2, [{ text: '刹车片已经磨损' }]);
     assert.equal(await recall('刹车'), '"Day 2", 2026-01-07:\n- User: 刹车片已经磨损');
   });

@@ -205,7 +205,7 @@ describe('A branch', function () {
     await store.write((writer) => {
       insertSession(writer, aSession({ id: 'a', ...ended }));
       insertSession(writer, aSession({ id: 'b', parentId: 'a', edge: 'compaction', ...ended }));
-      insertSession(writer, aSession({ id: 'c', parentId: 'b', edge: 'compaction' }));
+      insertSession(writer, aSession({ id: 'c', parentId: 'b', edge: 'compaction', modelId: 'm' }));
     });
     await add(store, 'a', turns(1, 2));
     await add(store, 'b', [
@@ -237,7 +237,7 @@ describe('A branch', function () {
       assert.deepEqual([shown(store, id), sent(store, id)], [wantedShown, wantedSent], `${message} ${cut}`);
       const listed = store.read((reader) => listChats(reader, { archived: false, limit: 9 }));
       const row = listed.find(({ session }) => session.id === id)?.session;
-      assert.deepEqual([row?.messageCount, row?.preview], [wantedShown.length, 'p1']);
+      assert.deepEqual([row?.messageCount, row?.preview, row?.modelId], [wantedShown.length, 'p1', 'm']);
       // Its place is told by its first row, not by the one in which it goes on.
       assert.equal(row?.branchedAfter, row?.edge === 'branch' ? wantedShown.length : null);
     }

@@ -64,8 +64,13 @@ it('stems are what forms share: one letter of two at the end, i for y; other scr
   ]);
 });
 
-it('a line without words has none', () => {
-  assert.deepEqual(['---', 'a-b', '价格 = x'].map(lineTokens), [[], ['a', 'b'], ['价格', 'x']]);
+it('words of a line are those of its scripts, and none where there are none', () => {
+  assert.deepEqual(['---', 'ab-c', '价格', '价格 = x'].map(lineTokens), [
+    [],
+    ['ab', 'c'],
+    ['价格'],
+    ['价格', 'x'],
+  ]);
 });
 
 it('names are split at their humps, underscores and numbers', () => {
