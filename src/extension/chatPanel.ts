@@ -63,6 +63,7 @@ export class ChatPanel implements Viewer {
     panel.onDidDispose(() => void this.#disposed());
     const sessionId = 'sessionId' in content ? content.sessionId : '';
     showPage(panel, services, { panelId, sessionId }, (message) => this.#handle(message));
+    if ('sessionId' in content) void this.#prepare();
   }
 
   /** The chat it shows; null while the user has to say which. */
@@ -211,14 +212,11 @@ export class ChatPanel implements Viewer {
         return;
       }
       const { registry, store } = await this.#services.core.get();
-      const shown = this.#runtime;
-      const runtime = await this.#attached(draft);
+      const runtime = await this.#opened();
+      if (runtime !== this.#runtime) return await this.#ready(draft); // it was told to show another chat meanwhile
       const readOnly = describeReadOnly(store);
-      if (runtime === shown) {
-        // Its page was loaded again, or has missed something.
-        if (draft !== null) runtime.setDraft(draft);
-        registry.attach(runtime, this);
-      }
+      if (draft !== null) runtime.setDraft(draft);
+      registry.attach(runtime, this);
       if (readOnly !== null) this.receive({ type: 'notice', message: readOnly });
     } catch (error) {
       this.#services.log(`chat ${this.sessionId} cannot be shown: ${String(error)}`);
@@ -284,19 +282,36 @@ export class ChatPanel implements Viewer {
     }
   }
 
-  /** `draft`: what the page has in its composer, if it is to be shown with that; null: with what is stored. */
-  async #attached(draft: Draft | null = null): Promise<ChatRuntime> {
+  /** The runtime of the chat, with this panel as its viewer. */
+  async #attached(): Promise<ChatRuntime> {
+    const { registry } = await this.#services.core.get();
+    const runtime = await this.#opened();
+    if (runtime !== this.#runtime) return this.#attached(); // it was told to show another chat meanwhile
+    if (!this.#isDisposed && !runtime.viewers.includes(this)) registry.attach(runtime, this);
+    return runtime;
+  }
+
+  async #opened(): Promise<ChatRuntime> {
     if (this.#runtime !== null && !this.#runtime.isFinalized) return this.#runtime;
     const content = this.#content;
     if ('choices' in content) throw new Error('Say first which chat this panel shows.');
     const { registry } = await this.#services.core.get();
     const runtime = await registry.openOrCreate(this.#newChat(content.sessionId));
-    if (this.#content !== content) return this.#attached(draft); // it was told to show another chat meanwhile
-    if (this.#runtime === runtime) return runtime; // another message of the page was faster
+    if (this.#content !== content) return this.#opened();
     this.#runtime = runtime;
-    if (draft !== null) runtime.setDraft(draft);
-    if (!this.#isDisposed) registry.attach(runtime, this);
     return runtime;
+  }
+
+  /** Reads the chat while the page loads. */
+  async #prepare(): Promise<void> {
+    try {
+      const { registry } = await this.#services.core.get();
+      const runtime = await this.#opened();
+      if (this.#isDisposed) await registry.detach(runtime, this, 'disposed');
+    } catch (error) {
+      // The page is told when it asks.
+      this.#services.log(`chat ${this.sessionId} cannot be read yet: ${messageOf(error)}`);
+    }
   }
 
   #newChat(id: string): NewChat {

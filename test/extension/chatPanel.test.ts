@@ -81,6 +81,26 @@ describe('A chat panel', () => {
     assert.deepEqual(lines, []);
   });
 
+  it('reads its chat before its page can ask, and gives it back when it is closed before that', async () => {
+    const { registry } = await access.get();
+    for (const isClosedAtOnce of [false, true]) {
+      const id = ulid();
+      const tab = vscode.window.createWebviewPanel('holdfast.test', 'Test', vscode.ViewColumn.One);
+      new ChatPanel({ core: access, distribution, log, open: () => undefined }, tab, ulid(), {
+        sessionId: id,
+      });
+      if (!isClosedAtOnce) {
+        const runtime = await until(() => registry.get(id), { what: 'the chat', interval: 1 });
+        assert.deepEqual(runtime.viewers, []);
+      }
+      const givenBack = new Promise<void>((resolve) => registry.onDidChange(resolve));
+      tab.dispose();
+      await givenBack;
+      assert.equal(registry.size, 0);
+    }
+    assert.deepEqual(lines, []);
+  });
+
   it('that is seen wants its chat again when the runtime was given back, but not when the window goes', async () => {
     const { registry, store } = await access.get();
     const [first, tab] = [

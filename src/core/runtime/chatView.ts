@@ -12,8 +12,10 @@ import type { Viewer } from './viewer.ts';
 
 /** How many of the newest messages a snapshot carries at most; older ones are paged in. */
 const pageSize = 100;
-/** And how much text, in UTF-16 units, unless the newest message alone has more: all of it is laid out before it is seen. */
-const pageLength = 100_000;
+/** And how much text, in UTF-16 units, unless the newest message alone has more: all of it is rendered before any of it is seen. */
+const firstPageLength = 30_000;
+/** How much text an older page has, for which nobody waits. */
+const olderPageLength = 100_000;
 
 /** Milliseconds of reading at a time. */
 const readBudget = 5;
@@ -90,7 +92,7 @@ export class ChatView {
   loadOlder(viewer: Viewer, before: string): void {
     const index = this.#state.messages.findIndex((message) => message.id === before);
     if (index < 0) return;
-    const messages = this.#pageBefore(index);
+    const messages = this.#pageBefore(index, olderPageLength);
     this.#send(viewer, { type: 'olderLoaded', messages, hasOlder: messages.length < index });
   }
 
@@ -127,7 +129,7 @@ export class ChatView {
   }
 
   /** Only what is looked at is read. */
-  #pageBefore(end: number): Message[] {
+  #pageBefore(end: number, pageLength: number): Message[] {
     const page: Message[] = [];
     let length = 0;
     while (page.length < Math.min(pageSize, end)) {
@@ -148,7 +150,7 @@ export class ChatView {
   #sendSnapshot(viewer: Viewer): void {
     const { runtimeId, draft, modelPicker } = this.#options;
     const { messages } = this.#state;
-    const shown = this.#pageBefore(messages.length);
+    const shown = this.#pageBefore(messages.length, firstPageLength);
     viewer.receive({
       type: 'snapshot',
       runtimeId,

@@ -77,7 +77,6 @@ class PieceEmitter implements Emitter {
   }
 }
 
-highlighter.configure({ __emitter: PieceEmitter });
 const languages = {
   bash,
   c,
@@ -104,11 +103,19 @@ const languages = {
   xml,
   yaml,
 };
-for (const [name, language] of Object.entries(languages)) highlighter.registerLanguage(name, language);
+
+/** With the first code: making the languages takes a good part of what a page without code needs to start. */
+function prepare(): void {
+  if (highlighter.listLanguages().length > 0) return;
+  highlighter.configure({ __emitter: PieceEmitter });
+  for (const [name, language] of Object.entries(languages)) highlighter.registerLanguage(name, language);
+}
 
 /** The code in pieces; one plain piece when the language is unknown. */
 export function highlight(code: string, language: string): readonly CodePiece[] {
-  if (code.length > longest || highlighter.getLanguage(language) === undefined) return [code];
+  if (code.length > longest || language === '') return [code];
+  prepare();
+  if (highlighter.getLanguage(language) === undefined) return [code];
   const result = highlighter.highlight(code, { language, ignoreIllegals: true });
   const { _emitter: emitter, errorRaised: error } = result;
   return error === undefined && emitter instanceof PieceEmitter ? emitter.root : [code];

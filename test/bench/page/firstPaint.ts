@@ -1,6 +1,6 @@
 /** How long a user waits for a long chat: from the moment its page begins to load to the newest message on the screen. */
 import type { Browser, Page } from 'playwright-core';
-import { ulid } from 'ulid';
+import { setImmediate as sent } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { ChatModel } from '../../../src/core/models/chatModel.ts';
 import { pageMessageSchema } from '../../../src/core/protocol/pageMessages.ts';
@@ -10,12 +10,12 @@ import { insertMessage } from '../../../src/core/store/messages.ts';
 import { insertSession } from '../../../src/core/store/sessions.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { deliverTo } from '../../support/page/fakeHost.ts';
-import { PageServer } from '../../support/page/pageServer.ts';
 import { openRegistry } from '../../support/runtimes.ts';
 import { closeBrowser, findBrowser, launchBrowser } from '../../support/vscode/browser.ts';
 import { single, type BenchContext, type Benchmark } from '../benchmark.ts';
 import { median, short } from '../statistics.ts';
 import { filesWithoutSync, openStore } from '../stores.ts';
+import { Child } from '../child.ts';
 import { Conversations, w5 } from '../workloads.ts';
 
 const rounds = 9;
@@ -35,19 +35,20 @@ export const firstPaint5000: Benchmark = single(
     if (findBrowser() === undefined) return { value: null, note: 'no Chromium, Chrome or Edge is installed' };
     const { store, id, newest } = await makeChat(context);
     const registry = openRegistry(store, silentModel);
-    const server = await PageServer.start();
+    const server = new Child('serving', [id]);
+    const url = await server.ask(v.string(), 'url');
     const browser = await launchBrowser();
     try {
       const times: number[] = [];
       for (let round = -1; round < rounds; round++) {
-        const took = await open({ browser, server, registry, id, newest });
+        const took = await open({ browser, url, registry, id, newest });
         if (round >= 0) times.push(took);
       }
       const note = `the longest of ${rounds} times ${short(Math.max(...times))} ms; a window of 900 × 700, nothing cached`;
       return { value: median(times), note };
     } finally {
       await closeBrowser(browser);
-      await server.stop();
+      await server.end();
       await registry.shutDown();
       await store.close();
     }
@@ -103,12 +104,12 @@ function watchForMessage(messageId: string): void {
 /** The page in a fresh context, the chat in a fresh runtime. Milliseconds. */
 async function open(shown: {
   browser: Browser;
-  server: PageServer;
+  url: string;
   registry: RuntimeRegistry;
   id: string;
   newest: string;
 }): Promise<number> {
-  const { browser, server, registry, id, newest } = shown;
+  const { browser, url, registry, id, newest } = shown;
   const context = await browser.newContext({ viewport: { width: 900, height: 700 } });
   try {
     const page = await context.newPage();
@@ -117,7 +118,9 @@ async function open(shown: {
       if (v.parse(pageMessageSchema, raw).type === 'ready') registry.attach(await registry.open(id), viewer);
     });
     await page.addInitScript(watchForMessage, newest);
-    await page.goto(server.url({ theme: 'dark', panelId: ulid(), sessionId: id }));
+    const loading = page.goto(url);
+    await sent();
+    await Promise.all([loading, registry.open(id)]); // as a panel does: the chat is read while the page loads
     const painted = await page.waitForFunction(() => performance.getEntriesByName('painted')[0]?.startTime);
     const took = v.parse(v.number(), await painted.jsonValue());
     await registry.detach(await registry.open(id), viewer, 'disposed');

@@ -300,9 +300,9 @@ describe('What others lost, a chat here keeps', function () {
 
   it('a chat of long messages is opened with as many as fill a few screens, and the older ones follow', async () => {
     for (const [length, shown] of [
-      [5_000, 20],
-      [40_000, 2],
-      [60_000, 1],
+      [1_500, 20],
+      [15_000, 2],
+      [16_000, 1],
       [9_000_000, 1],
     ] as const) {
       const session = aSession();
