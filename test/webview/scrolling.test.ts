@@ -139,6 +139,19 @@ describe('Scrolling the transcript', () => {
     assert.ok(guessed > actual * 0.8 && guessed < actual * 1.25, `${guessed} instead of ${actual} pixels`);
   });
 
+  it('loads some prompts more than a short first page has, and no more than that', async () => {
+    const oneLine = (number: number) => paragraph(number).replaceAll('\n', ' ');
+    const panel = await suite.open({ messages: makeTranscript(200, oneLine), pageSize: 4 });
+    await panel.article('m200').waitFor();
+    await until(() => panel.host.posted('loadOlder').length === 9, { what: 'pages with twenty prompts' });
+    await panel.article('m161').waitFor({ state: 'attached' });
+    assert.ok((await panel.distanceToEnd()) <= 1);
+    await panel.message.focus();
+    for (let prompt = 0; prompt < 19; prompt += 1) await panel.page.keyboard.press('ArrowUp');
+    assert.match(await panel.message.inputValue(), /^Message number 163 /);
+    assert.equal(panel.host.posted('loadOlder').length, 9);
+  });
+
   it('keeps the older pages it has when a gap makes it ask for a snapshot', async () => {
     const panel = await suite.open({ messages: makeTranscript(120, paragraph), pageSize: 50 });
     await panel.article('m120').waitFor();

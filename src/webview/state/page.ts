@@ -29,6 +29,8 @@ type Refusal = Pick<Extract<HostMessage, { type: 'sendRejected' }>, 'problem' | 
 
 /** After this long an unanswered request for older messages may be repeated. */
 const olderPatienceMs = 5000;
+/** How many prompts are loaded without being asked for. */
+const promptsAhead = 20;
 
 export class Page {
   readonly chat = new ChatView();
@@ -251,6 +253,12 @@ export class Page {
       position.anchor?.messageId === anchor?.messageId &&
       position.anchor?.offset === anchor?.offset;
     if (!isSame && this.chat.session.value !== null) this.draft.moveTo(position);
+  }
+
+  /** So that the arrow keys have prompts to go back through, although the first page is short. */
+  loadAhead(): void {
+    const messages = this.chat.state?.messages ?? [];
+    if (messages.filter(({ role }) => role === 'user').length < promptsAhead) this.loadOlder();
   }
 
   loadOlder(): void {

@@ -1,5 +1,5 @@
 import { useSignalEffect } from '@preact/signals';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Page } from '../state/page.ts';
 import { words } from '../words.ts';
 import { ForkSwitcher } from './forkSwitcher.tsx';
@@ -8,6 +8,9 @@ import { ScrollKeeper } from './scrollKeeper.ts';
 import { TranscriptEnd } from './transcriptEnd.tsx';
 import { Turn } from './turn.tsx';
 import { Welcome } from './welcome.tsx';
+
+/** What is not waited for comes when the page has nothing else to do, or after this. */
+const loadAheadWithinMs = 1000;
 
 export function Transcript({ page }: { readonly page: Page }) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -65,6 +68,10 @@ function Turns({ page, keeper }: TurnsProps) {
       else keeper.goBelow(fork.after);
     }
     if (chat.state !== null) keeper.afterChange(chat.hasOlder.peek());
+  }, [turns, opened]);
+  useEffect(() => {
+    const waiting = requestIdleCallback(() => page.loadAhead(), { timeout: loadAheadWithinMs });
+    return () => cancelIdleCallback(waiting);
   }, [turns, opened]);
 
   if (chat.session.value === null) return <Opening page={page} />;
