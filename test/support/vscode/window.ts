@@ -121,17 +121,19 @@ export class VscodeWindow {
   async chooseFolder(folder: string, button: string | RegExp): Promise<void> {
     const dialog = this.page.locator('.quick-input-widget');
     const input = dialog.locator('input.input');
+    const accept = dialog.getByRole('button', { name: button });
     const wanted = `${folder}/`;
-    // The dialog writes a folder of its own first, and only then takes another.
-    await until(async () => (await input.inputValue()).endsWith('/'), { what: 'the dialog to be ready' });
+    await accept.waitFor();
+    // The dialog writes folders of its own first, on a busy machine also over the one that it was given.
     await until(
       async () => {
+        if (!(await accept.isVisible())) return true;
         if ((await input.inputValue()) !== wanted) await input.fill(wanted);
-        return (await input.inputValue()) === wanted && (await dialog.getByText('..').isVisible());
+        else if (await dialog.getByText('..').isVisible()) await inTime(accept.click({ timeout: 1000 }));
+        return inTime(accept.waitFor({ state: 'hidden', timeout: 500 }));
       },
-      { what: `the dialog to be in ${folder}` },
+      { what: `the dialog to take ${folder}` },
     );
-    await dialog.getByRole('button', { name: button }).click();
   }
 
   modalDialog(): Locator {
