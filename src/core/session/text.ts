@@ -25,6 +25,12 @@ export function byteLength(text: string): number {
   return bytes;
 }
 
+export function countLineBreaks(text: string): number {
+  let breaks = 0;
+  for (let index = text.indexOf('\n'); index >= 0; index = text.indexOf('\n', index + 1)) breaks += 1;
+  return breaks;
+}
+
 /** The first line with words in it, at most `limit` UTF-16 units, cut between words where possible and never inside a character. */
 export function firstWords(text: string, limit: number): string {
   const start = text.search(/\S/);

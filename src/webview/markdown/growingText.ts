@@ -3,6 +3,7 @@
  * change keep their tokens, by identity, and with them their DOM nodes.
  */
 import type { Env, Token } from 'markdown-it';
+import { countLineBreaks } from '../../core/session/text.ts';
 import { parseBlocks } from './parser.ts';
 
 export interface Block {
@@ -56,7 +57,7 @@ export class GrowingText {
  * block before (`#` becomes `#tag`, `2` becomes the list item `2.`), unless that one had ended anyway.
  */
 function countClosed(text: string, blocks: ReturnType<typeof parseBlocks>): number {
-  const lastLine = countLines(text);
+  const lastLine = countLineBreaks(text);
   const lastWhole = blocks.findLastIndex((block) => block.firstLine < lastLine);
   const before = blocks[lastWhole];
   const isFollowed = lastWhole < blocks.length - 1;
@@ -77,12 +78,6 @@ function hasEnded(tokens: readonly Token[], text: string): boolean {
     default:
       return /\n[ \t]*\n[^\n]*$/.test(text);
   }
-}
-
-function countLines(text: string): number {
-  let lines = 0;
-  for (let index = text.indexOf('\n'); index >= 0; index = text.indexOf('\n', index + 1)) lines += 1;
-  return lines;
 }
 
 function offsetOfLine(text: string, line: number): number {

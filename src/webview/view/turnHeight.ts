@@ -2,6 +2,7 @@
  * How high a turn will be before it is laid out, from the length of what it says: with a guess near the truth only what is
  * about to be seen is laid out, and the scroll bar tells how long the chat is.
  */
+import { countLineBreaks } from '../../core/session/text.ts';
 import type { ChatView } from '../state/chatView.ts';
 import type { TurnLayout } from '../state/turns.ts';
 
@@ -19,14 +20,8 @@ export function estimateHeight(chat: ChatView, { sections }: TurnLayout): number
     for (const { id, role } of kind === 'rows' ? rows : []) {
       const isOpen = role === 'user' || role === 'assistant';
       const text = isOpen ? (chat.view(id)?.message.peek().text ?? '') : '';
-      height += aroundText + countLines(text) * lineHeight;
+      height += aroundText + (countLineBreaks(text) + text.length / charactersPerLine) * lineHeight;
     }
   }
   return Math.round(height);
-}
-
-function countLines(text: string): number {
-  let breaks = 0;
-  for (let index = text.indexOf('\n'); index >= 0; index = text.indexOf('\n', index + 1)) breaks += 1;
-  return breaks + text.length / charactersPerLine;
 }

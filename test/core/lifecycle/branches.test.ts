@@ -11,7 +11,7 @@ import { getRoute } from '../../../src/core/store/routes.ts';
 import { displayMessages } from '../../../src/core/store/transcript.ts';
 import { aMessage, aSession } from '../store/support/values.ts';
 import { answered, branchIn, running, show, textsOf, turn } from './stage.ts';
-import { Panel, until, World, type LiveWindow } from './world.ts';
+import { Panel, twoWindows, until, World, type LiveWindow } from './world.ts';
 
 const shownIn = ({ state }: Pick<ChatRuntime, 'state'>): string[] =>
   state.messages.filter(({ copyOf }) => copyOf === null).map(({ text }) => text);
@@ -21,15 +21,9 @@ const idOf = (runtime: ChatRuntime, text: string): string =>
 
 describe('Branch from here', function () {
   this.timeout(30_000);
-  let world: World;
   let here: LiveWindow;
   let other: LiveWindow;
-  beforeEach(async () => {
-    world = new World();
-    here = await world.start();
-    other = await world.start();
-  });
-  afterEach(() => world.close());
+  twoWindows((...made) => ([here, other] = made));
 
   it('makes a chat of its own that goes on by itself, and both stay reachable', async () => {
     const { id, runtime } = await answered(here);

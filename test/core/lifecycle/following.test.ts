@@ -2,19 +2,14 @@
 import assert from 'node:assert/strict';
 import { ulid } from 'ulid';
 import { answered, branchIn, running, show, turn } from './stage.ts';
-import { until, World, type LiveWindow } from './world.ts';
+import { twoWindows, until, type LiveWindow, type World } from './world.ts';
 
 describe('A window that follows a chat', function () {
   this.timeout(30_000);
   let world: World;
   let here: LiveWindow;
   let other: LiveWindow;
-  beforeEach(async () => {
-    world = new World();
-    here = await world.start();
-    other = await world.start();
-  });
-  afterEach(() => world.close());
+  twoWindows((...made) => ([here, other, world] = made));
 
   it('says nothing to its panels while others change nothing of the chat', async () => {
     const { id } = await answered(other);

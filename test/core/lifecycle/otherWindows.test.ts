@@ -12,19 +12,14 @@ import { endSession, getSession, insertSession } from '../../../src/core/store/s
 import { displayMessages } from '../../../src/core/store/transcript.ts';
 import { aMessage, aSession } from '../store/support/values.ts';
 import { answered, letGo, running, show, textsOf, turn } from './stage.ts';
-import { minute, newChat, Panel, until, World, type LiveWindow } from './world.ts';
+import { minute, newChat, Panel, twoWindows, until, type LiveWindow, type World } from './world.ts';
 
 describe('A chat that is open in a window', function () {
   this.timeout(30_000);
   let world: World;
   let here: LiveWindow;
   let other: LiveWindow;
-  beforeEach(async () => {
-    world = new World();
-    here = await world.start();
-    other = await world.start();
-  });
-  afterEach(() => world.close());
+  twoWindows((...made) => ([here, other, world] = made));
 
   it('has one runtime there, however many ask for it at once', async () => {
     const id = ulid();

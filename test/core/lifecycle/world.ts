@@ -245,3 +245,13 @@ export class World {
     });
   }
 }
+
+/** Two windows on a folder of their own, made for each test of a suite and told to it. Call inside `describe`. */
+export function twoWindows(tell: (here: LiveWindow, other: LiveWindow, world: World) => void): void {
+  let world: World | undefined;
+  beforeEach(async () => {
+    world = new World();
+    tell(await world.start(), await world.start(), world);
+  });
+  afterEach(() => world?.close());
+}
